@@ -20,6 +20,7 @@ mod statistics;
 mod table;
 mod test;
 mod traces;
+mod vm;
 mod web;
 mod words;
 
@@ -117,6 +118,12 @@ const CHORES: &[Chore] = &[
         options: evaluate::OPTIONS,
         summary: "evaluates every algorithm by RFC 9743, and writes docs/evaluation.md",
         run: evaluate::run,
+    },
+    Chore {
+        name: "vm",
+        options: vm::OPTIONS,
+        summary: "every algorithm in C in other Linux kernels, in virtual machines; with --record writes the table of docs/kernel.md",
+        run: vm::run,
     },
     Chore {
         name: "traces",

@@ -156,7 +156,7 @@ fn tshark() -> Option<String> {
 }
 
 /// What keeps the algorithms from being compiled to BPF. What is needed is installed if that can be done.
-fn clang() -> Option<String> {
+pub fn clang() -> Option<String> {
     let is_there = succeeds(Command::new("clang").arg("--version"))
         && succeeds(Command::new("pkg-config").arg("libelf"));
     if is_there {

@@ -24,6 +24,26 @@ pub fn check(scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
     for why in doctor::missing() {
         problem("host", format!("this machine cannot do it, {why} (`cwnd lab doctor` tells all)"));
     }
+    for (i, why) in algorithms::problems(scenario) {
+        problem(&format!("flows[{i}].algorithm"), why);
+    }
+    match check_elsewhere(scenario) {
+        Ok(cost) if problems.is_empty() => Ok(cost),
+        Ok(_) => Err(problems),
+        Err(more) => {
+            problems.extend(more);
+            Err(problems)
+        }
+    }
+}
+
+/// Everything that is wrong with a scenario whatever the machine and its kernel are, or what it costs.
+///
+/// # Errors
+/// All problems.
+pub fn check_elsewhere(scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut problem = |place: &str, message: String| problems.push(Problem { place: place.into(), message });
     check_stack(scenario, &mut problem);
     check_flows(scenario, &mut problem);
     for (i, flow) in scenario.flows.iter().enumerate().filter(|(_, flow)| !flow.transport.is_tcp()) {
@@ -32,9 +52,6 @@ pub fn check(scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
             flow.transport, flow.transport
         );
         problem(&format!("flows[{i}].transport"), why);
-    }
-    for (i, why) in algorithms::problems(scenario) {
-        problem(&format!("flows[{i}].algorithm"), why);
     }
     if scenario.duration == Time::ZERO || scenario.duration > Time::from_secs(24 * 3600) {
         problem(

@@ -36,6 +36,7 @@ mod testbed;
 mod traffic;
 mod tun;
 
+pub use check::check_elsewhere;
 pub use emulator::{Counts, End, FlowCounts, LinkCounts, Record, Snapshot, Watcher};
 pub use ends::Settings;
 pub use guard::{Guard, Server};

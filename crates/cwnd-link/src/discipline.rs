@@ -35,6 +35,16 @@ impl Codepoint {
         self != Codepoint::NotEct
     }
 
+    /// Returns the two bits of the IP header.
+    pub fn bits(self) -> u8 {
+        match self {
+            Codepoint::NotEct => 0b00,
+            Codepoint::Ect1 => 0b01,
+            Codepoint::Ect0 => 0b10,
+            Codepoint::Ce => 0b11,
+        }
+    }
+
     /// Returns what a link makes of it that changes the ECN field.
     pub fn remarked(self, remark: EcnRemark) -> Codepoint {
         match (remark, self) {

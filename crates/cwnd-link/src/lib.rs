@@ -37,8 +37,8 @@ mod transmitter;
 
 /// What links are specified by, and the streams of random numbers that they draw from.
 pub use cwnd_scenario::{
-    Counting, EcnRemark, Effects, LinkSpec, Loss, Purpose, QueueLimit, QueueSpec, Rate, Schedule, Stream,
-    Time,
+    Counting, EcnRemark, Effects, Jitter, JitterShape, LinkSpec, Loss, Purpose, QueueLimit, QueueSpec, Rate,
+    Schedule, Stream, Time,
 };
 pub use discipline::{Arrival, Codepoint, Departure, QueueDiscipline, QueueVisitor};
 pub use limits::Limits;

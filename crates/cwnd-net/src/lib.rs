@@ -5,6 +5,8 @@
 //!   [`cwnd_link`]. A network has no clock of its own. An emulator sends real packets into it, and
 //!   [gets](Network::next_delivery) each when it is due.
 //! - A [`Host`] is an endpoint: it handles packets and the expiry of its timer, and sends packets. TCP, QUIC or a test.
+//! - A [`DatagramHost`] is a host whose packets have a payload: the interface of QUIC and TCP stacks without I/O. [`Path`] and
+//!   [`Dumbbell`] are networks for such hosts.
 //! - A [`Driver`] joins hosts to a network and runs both in simulated time.
 //! - An [`Observer`] is notified of packets that are queued, sent, dropped, lost or copied.
 //!
@@ -92,20 +94,28 @@
 #![forbid(unsafe_code)]
 
 mod agenda;
+mod datagram;
 mod driver;
+mod fixtures;
 mod link;
 mod network;
 mod slab;
 
 pub use cwnd_link::{
-    Arrival, ChangeError, Codepoint, Counting, Effects, LinkSpec, Loss, QueueLimit, QueueSpec, Rate,
-    Schedule, Time,
+    Arrival, ChangeError, Codepoint, Counting, Effects, Jitter, JitterShape, LinkSpec, Loss, QueueLimit,
+    QueueSpec, Rate, Schedule, Time,
 };
+pub use datagram::{Datagram, DatagramHost, Endpoint};
 pub use driver::{Driver, Host, Output};
+pub use fixtures::{Dumbbell, Path};
 pub use link::{Found, LinkCounts};
 pub use network::{Carried, Delivery, Network, Observer, Packet, Place};
 
 use std::fmt;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 /// The number of a node, where links begin and end.
 pub type NodeId = usize;

@@ -6,7 +6,7 @@ mod fingerprint;
 mod judge;
 mod measure;
 
-use crate::{Claim, ClaimTest, EngineKind, Results};
+use crate::{Claim, ClaimTest, Results};
 pub use cite::{CitedValues, cite};
 use cwnd_metrics::statistics::Summary;
 pub use fingerprint::fingerprint;
@@ -118,7 +118,7 @@ fn is_random(results: &Results, claim: &Claim) -> bool {
     study.select(kind.select()).any(|cell| {
         let runs = results.runs_of(cell);
         let values: Vec<f64> = runs.iter().filter_map(|run| run.metric(kind.metric())).collect();
-        study.cells[cell].engine == EngineKind::Kernel
+        study.cells[cell].engine.is_kernels()
             || study.cells[cell].scenario.is_random()
             || values.windows(2).any(|pair| pair[0] != pair[1])
     })

@@ -12,6 +12,8 @@ pub enum EngineKind {
     Sim,
     /// The TCP of a real kernel over an emulated network: in real time, one run at a time, while nothing else runs.
     Kernel,
+    /// The same TCP in a virtual machine, whose clock is the instructions that it executes: several runs at once.
+    Vm,
 }
 
 /// The setting that selects the engine of a cell. It is not part of the experiment; `[run]` and axes accept it in addition to
@@ -20,7 +22,8 @@ pub static ENGINE: Setting = Setting {
     key: "engine",
     title: "Engine",
     about: "What answers a cell: `sim`, the simulator, or `kernel`, the TCP of the running Linux kernel over an emulated \
-            network, which takes real time, root and a machine that does nothing else.",
+            network, which takes real time, root and a machine that does nothing else; or `vm`, the TCP of a Linux kernel in a \
+            virtual machine with a clock of its own, which needs QEMU.",
     default: "sim",
     example: "kernel",
     kind: SettingKind::Word(&EngineKind::NAMES),
@@ -35,9 +38,9 @@ pub static ENGINE: Setting = Setting {
 
 impl EngineKind {
     /// All of them, in the order in which their runs are done.
-    pub const ALL: [EngineKind; 2] = [EngineKind::Sim, EngineKind::Kernel];
+    pub const ALL: [EngineKind; 3] = [EngineKind::Sim, EngineKind::Kernel, EngineKind::Vm];
     /// Their names, in the same order.
-    pub const NAMES: [&str; 2] = ["sim", "kernel"];
+    pub const NAMES: [&str; 3] = ["sim", "kernel", "vm"];
 
     /// By which study files and flags call it.
     pub fn name(self) -> &'static str {
@@ -54,7 +57,13 @@ impl EngineKind {
         match self {
             EngineKind::Sim => "the simulator",
             EngineKind::Kernel => "the kernel",
+            EngineKind::Vm => "the virtual machine",
         }
+    }
+
+    /// Whether real kernels do its runs: no two of them are equal.
+    pub fn is_kernels(self) -> bool {
+        self != EngineKind::Sim
     }
 
     /// Whether its runs last as long as their scenarios, and need the machine for themselves.
@@ -78,16 +87,25 @@ pub struct Engines {
     sim: SharedEngine,
     kernel: SharedEngine,
     why_no_kernel: Option<String>,
+    vm: SharedEngine,
+    why_no_vm: Option<String>,
 }
 
 impl Engines {
     /// A simulator, and a kernel engine or why there is none here. Cells for an engine that is not there are refused for
-    /// that reason.
+    /// that reason. There are no virtual machines unless [`Engines::with_vm`] adds them.
     pub fn new(sim: SharedEngine, kernel: Result<SharedEngine, String>) -> Engines {
-        match kernel {
-            Ok(kernel) => Engines { sim, kernel, why_no_kernel: None },
-            Err(why) => Engines { sim, kernel: Arc::new(Absent(why.clone())), why_no_kernel: Some(why) },
-        }
+        let (kernel, why_no_kernel) = or_absent(kernel);
+        let (vm, why_no_vm) =
+            or_absent(Err("virtual machines are made by the command `cwnd` alone".to_owned()));
+        Engines { sim, kernel, why_no_kernel, vm, why_no_vm }
+    }
+
+    /// The same with an engine of virtual machines, or why there is none here.
+    #[must_use]
+    pub fn with_vm(self, vm: Result<SharedEngine, String>) -> Engines {
+        let (vm, why_no_vm) = or_absent(vm);
+        Engines { vm, why_no_vm, ..self }
     }
 
     /// The engine for cells of this kind.
@@ -95,6 +113,7 @@ impl Engines {
         match kind {
             EngineKind::Sim => &self.sim,
             EngineKind::Kernel => &self.kernel,
+            EngineKind::Vm => &self.vm,
         }
     }
 
@@ -103,13 +122,25 @@ impl Engines {
         match kind {
             EngineKind::Sim => None,
             EngineKind::Kernel => self.why_no_kernel.as_deref(),
+            EngineKind::Vm => self.why_no_vm.as_deref(),
         }
+    }
+}
+
+/// Returns an engine, or what stands for it and why.
+fn or_absent(engine: Result<SharedEngine, String>) -> (SharedEngine, Option<String>) {
+    match engine {
+        Ok(engine) => (engine, None),
+        Err(why) => (Arc::new(Absent(why.clone())), Some(why)),
     }
 }
 
 impl fmt::Debug for Engines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Engines").field("why_no_kernel", &self.why_no_kernel).finish_non_exhaustive()
+        f.debug_struct("Engines")
+            .field("why_no_kernel", &self.why_no_kernel)
+            .field("why_no_vm", &self.why_no_vm)
+            .finish_non_exhaustive()
     }
 }
 

@@ -287,7 +287,7 @@ impl Session<'_> {
             }
         };
         pool.close();
-        if kind.is_real_time() && (result.is_err() || self.tally.ran.stopped) {
+        if kind.is_kernels() && (result.is_err() || self.tally.ran.stopped) {
             self.stop.store(true, Ordering::Relaxed);
             // It ends by itself now. If it was over already, it is kept.
             for message in receiver {
@@ -308,7 +308,7 @@ impl Session<'_> {
             Message::Done(task, done, at) => {
                 let new = done?;
                 let failed = matches!(new.content, NewContent::Failed(_));
-                if failed && task.engine.is_real_time() && self.stop.load(Ordering::Relaxed) {
+                if failed && task.engine.is_kernels() && self.stop.load(Ordering::Relaxed) {
                     // It did not fail: it was ended.
                     return Ok(());
                 }

@@ -243,7 +243,7 @@ fn once(run: &Fields<'_>, scope: &Scope<'_>) -> Option<Selection> {
         run.sink.error(&run.span_of("once"), "no cell belongs to it: the study skips them all");
     }
     let is_random =
-        |cell: &usize| study.cells[*cell].engine.is_real_time() || study.cells[*cell].scenario.is_random();
+        |cell: &usize| study.cells[*cell].engine.is_kernels() || study.cells[*cell].scenario.is_random();
     if let Some(cell) = study.select(&once).find(is_random) {
         let message = format!("the cell `{}` is random: its repeats are not equal", study.cell_label(cell));
         run.sink.error(&run.span_of("once"), message);

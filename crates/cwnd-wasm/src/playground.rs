@@ -8,7 +8,7 @@ use crate::{Bench, LineProblem};
 use cwnd_report::{figures::traces::Traces, report};
 use cwnd_scenario::{Engine, EngineError, Outcome, Scenario, Trace};
 use cwnd_sim::Simulator;
-use cwnd_study::{Diagnostic, EngineKind, Named, Provenance, Results, RunScale, Study, StudyError};
+use cwnd_study::{Diagnostic, Named, Provenance, Results, RunScale, Study, StudyError};
 use serde::{Deserialize, Serialize};
 
 /// A study, and what its runs gave.
@@ -44,10 +44,10 @@ impl Playground {
     pub fn parse(text: &str, scale: &str) -> Result<Playground, StudyError> {
         let study = Study::parse("playground", "study.toml", text, &check)?;
         let study = study.at_scale(RunScale::find(scale).unwrap_or(RunScale::Paper));
-        if study.engines().contains(&EngineKind::Kernel) {
-            return Err(whole(
-                "the engine `kernel` needs a machine with Linux: `cwnd run` runs this study there",
-            ));
+        if let Some(kind) = study.engines().into_iter().find(|kind| kind.is_kernels()) {
+            return Err(whole(&format!(
+                "the engine `{kind}` needs a machine with Linux: `cwnd run` runs this study there",
+            )));
         }
         let provenance = Provenance {
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -12,7 +12,7 @@ prints the same.
 
 A build with `--features kernel` also has `cwnd kernel` ([Algorithms in the Linux kernel](../kernel.md)). `cwnd lab` is on Linux only.
 
-Exit codes: 0 for success, 1 for a failure, 2 for wrong input. `cwnd diff --fail-on-change` exits with 1 on a difference.
+Exit codes: 0 for success, 1 for a failure, 2 for wrong input. `cwnd diff` of two recordings, and `cwnd diff --fail-on-change`, exit with 1 on a difference.
 ";
 
 /// Returns the page as Markdown.

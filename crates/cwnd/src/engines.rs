@@ -18,6 +18,8 @@ pub enum EngineName {
     /// The TCP of the running Linux kernel over an emulated network: in real time; needs root, and a machine that does
     /// nothing else.
     Kernel,
+    /// The TCP of a Linux kernel in a virtual machine with a clock of its own: slow, not disturbed by other programs; needs QEMU.
+    Vm,
 }
 
 impl From<EngineName> for EngineKind {
@@ -25,14 +27,9 @@ impl From<EngineName> for EngineKind {
         match name {
             EngineName::Sim => EngineKind::Sim,
             EngineName::Kernel => EngineKind::Kernel,
+            EngineName::Vm => EngineKind::Vm,
         }
     }
-}
-
-/// An engine for each kind of cells, or why there is none here. Those in real time end their runs when the
-/// [flag](interrupt::flag) is set.
-pub fn all() -> Engines {
-    Engines::new(Arc::new(Simulator::default()), laboratory(interrupt::flag()))
 }
 
 /// The engines that a study needs: of others nobody looks whether they are there.
@@ -52,11 +49,18 @@ pub fn of_study_until(study: &Study, stop: &Arc<AtomicBool>) -> Engines {
 }
 
 fn select(study: &Study, shortcuts: Option<Shortcuts>, stop: &Arc<AtomicBool>) -> Engines {
-    let kernel = match study.engines().contains(&EngineKind::Kernel) {
-        true => laboratory(Arc::clone(stop)),
-        false => Err("no cell of the study is for it".to_owned()),
-    };
-    Engines::new(Arc::new(Simulator::new(shortcuts)), kernel)
+    of_kinds(&study.engines(), shortcuts, stop)
+}
+
+/// Engines of these kinds. Others are not looked for: to prepare a kernel for virtual machines can take minutes.
+fn of_kinds(kinds: &[EngineKind], shortcuts: Option<Shortcuts>, stop: &Arc<AtomicBool>) -> Engines {
+    let if_asked =
+        |kind, make: fn(Arc<AtomicBool>) -> Result<SharedEngine, String>| match kinds.contains(&kind) {
+            true => make(Arc::clone(stop)),
+            false => Err("no cell of the study is for it".to_owned()),
+        };
+    Engines::new(Arc::new(Simulator::new(shortcuts)), if_asked(EngineKind::Kernel, laboratory))
+        .with_vm(if_asked(EngineKind::Vm, virtual_machines))
 }
 
 /// The engine of a kind.
@@ -64,7 +68,7 @@ fn select(study: &Study, shortcuts: Option<Shortcuts>, stop: &Arc<AtomicBool>) -
 /// # Errors
 /// If there is none here, with the reason.
 pub fn engine(kind: EngineKind) -> Result<SharedEngine, Failure> {
-    let engines = all();
+    let engines = of_kinds(&[kind], None, &interrupt::flag());
     match engines.why_not(kind) {
         Some(why) => Err(Failure::bad_input(format!("--engine {kind}: {why}"))),
         None => Ok(Arc::clone(engines.of(kind))),
@@ -104,15 +108,28 @@ fn laboratory(_: Arc<AtomicBool>) -> Result<SharedEngine, String> {
     Err(format!("real kernels are run on Linux alone, and this is {}", std::env::consts::OS))
 }
 
+/// Kernels in virtual machines, whose runs end when `stop` is set, or why this machine cannot have them.
+#[cfg(target_os = "linux")]
+fn virtual_machines(stop: Arc<AtomicBool>) -> Result<SharedEngine, String> {
+    let engine = cwnd_vm::VirtualKernel::new(cwnd_vm::DEFAULT_KERNEL, stop)?;
+    Ok(Arc::new(engine))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn virtual_machines(_: Arc<AtomicBool>) -> Result<SharedEngine, String> {
+    Err(format!("virtual machines are made on Linux alone, and this is {}", std::env::consts::OS))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn there_is_always_a_simulator() {
-        let engines = all();
+        let engines = of_kinds(&[EngineKind::Kernel], None, &interrupt::flag());
         assert_eq!(engines.why_not(EngineKind::Sim), None);
         assert!(engine(EngineKind::Sim).is_ok());
+        assert!(engines.why_not(EngineKind::Vm).is_some_and(|why| why.contains("no cell")));
         // Whether there is a laboratory is up to the machine; that it says so is not.
         assert_eq!(engine(EngineKind::Kernel).is_err(), engines.why_not(EngineKind::Kernel).is_some());
     }

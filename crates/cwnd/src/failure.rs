@@ -24,6 +24,11 @@ impl Failure {
         Failure { label: "error: ", message: message.into(), code: 1 }
     }
 
+    /// Two things that were compared differ: exit code 1, as of `diff`.
+    pub fn differs(message: impl Into<String>) -> Failure {
+        Failure { label: "", message: message.into(), code: 1 }
+    }
+
     /// The user stopped it: the exit code is that of the signal, as shells have it.
     pub fn stopped(message: impl Into<String>) -> Failure {
         Failure { label: "", message: message.into(), code: interrupt::exit_code() }

@@ -93,7 +93,7 @@ impl RecordingFlags {
     pub fn check(&self, runs: &[Recorded<'_>]) -> Result<Vec<String>, Failure> {
         const LARGE: f64 = 1e9;
         let flows = || runs.iter().flat_map(|run| &run.scenario.flows).filter(|_| self.is_asked());
-        let simulated = !runs.iter().any(|run| run.engine == EngineKind::Kernel);
+        let simulated = !runs.iter().any(|run| run.engine.is_kernels());
         if let Some(flow) = flows().find(|flow| simulated && flow.algorithm.name.ends_with("@kernel")) {
             let twin = flow.algorithm.name.trim_end_matches("@kernel");
             return Err(Failure::bad_input(format!(
@@ -109,6 +109,11 @@ impl RecordingFlags {
         }
         if flows().any(|flow| simulated && flow.algorithm.name == cwnd_gym::policy::NAME) {
             return Err(Failure::bad_input("--pcap, --qlog: what a trained policy does is not recorded"));
+        }
+        if self.is_asked() && runs.iter().any(|run| run.engine == EngineKind::Vm) {
+            return Err(Failure::bad_input(
+                "--pcap, --qlog: packets in virtual machines are not recorded; those of `--engine sim` and `kernel` are",
+            ));
         }
         let emulated = runs.iter().any(|run| run.engine == EngineKind::Kernel);
         let only_simulated = [("--qlog", self.qlog.is_some()), ("--pcap-link", !self.pcap_link.is_empty())];

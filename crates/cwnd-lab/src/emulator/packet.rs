@@ -90,15 +90,9 @@ pub fn mark(packet: &mut [u8]) {
 
 /// Writes the ECN field of an IPv4 packet, and updates its header's checksum (RFC 1624, equation 3).
 pub fn set_ecn(packet: &mut [u8], codepoint: Codepoint) {
-    let bits = match codepoint {
-        Codepoint::NotEct => 0,
-        Codepoint::Ect1 => 1,
-        Codepoint::Ect0 => 2,
-        Codepoint::Ce => 3,
-    };
     let word = |packet: &[u8], at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
     let before = word(packet, 0);
-    packet[1] = packet[1] & !3 | bits;
+    packet[1] = packet[1] & !3 | codepoint.bits();
     let after = word(packet, 0);
     let checksum = word(packet, 10);
     let mut sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);

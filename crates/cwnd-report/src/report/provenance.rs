@@ -16,7 +16,7 @@ pub fn section(results: &Results) -> Markup {
         ("Commit", html! { @if let Some(commit) = &made.commit { code { (commit) } } @else { "not known" } }),
         ("Engine", html! { (made.engine) }),
     ];
-    let same = match study.engines().contains(&EngineKind::Kernel) {
+    let same = match study.engines().into_iter().any(EngineKind::is_kernels) {
         false => "The same study, seeds and version give the same numbers, on any machine:",
         true => {
             "The same study, seeds and version give the simulator's numbers again, on any machine; the kernel's are \

@@ -122,6 +122,10 @@ fn temporary() -> PathBuf {
 
 /// Returns the engines that the study needs. Over real kernels the one that runs also captures packets.
 fn engines_for(flags: &Flags, study: &Study, recorded: &[Recorded<'_>]) -> Result<Engines, Failure> {
+    if study.engines().contains(&EngineKind::Vm) {
+        // Virtual machines end with their runs, not by themselves.
+        interrupt::catch().map_err(Failure::broken)?;
+    }
     if !study.engines().contains(&EngineKind::Kernel) {
         return Ok(engines::of_study_with(study, flags.no_fast_path));
     }

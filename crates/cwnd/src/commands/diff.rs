@@ -1,11 +1,12 @@
-//! `cwnd diff`: what changed between two runs of a study.
+//! `cwnd diff`: what changed between two runs of a study, or the first difference between two qlog recordings.
 
+mod recording;
 mod show;
 
 use crate::{failure::Failure, output};
 use clap::Args;
 use cwnd_report::measure::Measure;
-use cwnd_scenario::nearest;
+use cwnd_scenario::{Time, nearest};
 use cwnd_study::{
     Results, RunState,
     diff::{Metrics, diff},
@@ -24,21 +25,29 @@ Examples:
     cwnd diff before after
 
   Fail if anything changed at all:
-    cwnd diff before after --all --fail-on-change";
+    cwnd diff before after --all --fail-on-change
 
-/// Tell what changed between two runs of a study, and whether it is more than chance.
+  The first event at which two senders part:
+    cwnd compare cubic --stack linux --duration '10 s' --recovery linux --qlog linux.sqlog
+    cwnd compare cubic --stack linux --duration '10 s' --recovery rack --qlog rack.sqlog
+    cwnd diff linux.sqlog rack.sqlog --time '1 ms' --relative '1 %'";
+
+/// Tell what changed between two runs of a study, or the first event at which two qlog recordings differ.
 ///
+/// Two files are compared as qlog recordings (JSON text sequences or one JSON text a line, versions 0.3 and 0.4). Events are matched by flow, kind and packet number, and in the order of their kind; the exit code is 0 for equal recordings, 1 for different ones, 2 for an error.
+///
+/// Two directories are compared as results of a study.
 /// Cells are matched by their labels and runs paired by seed. A change is the mean of second - first with its 95 %
 /// interval, in the metric's unit (of percentages: in percentage points) and relative to the first mean; p is that of the paired t-test, corrected by Holm for all comparisons that differ at all. What changed with
 /// p below 0.05 comes first.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Flags {
-    /// Directory of the first results.
+    /// Directory of the first results, or the first qlog file.
     #[arg(value_name = "FIRST")]
     first: PathBuf,
 
-    /// Directory of the second results.
+    /// Directory of the second results, or the second qlog file.
     #[arg(value_name = "SECOND")]
     second: PathBuf,
 
@@ -57,10 +66,33 @@ pub struct Flags {
     /// Leave with exit code 1 if anything differs, be it a bit.
     #[arg(long)]
     fail_on_change: bool,
+
+    /// Of qlog files: the difference between times of matched events that still counts as equal.
+    #[arg(long, value_name = "TIME", default_value = "0 ms", conflicts_with_all = ["metric", "all", "json", "fail_on_change"])]
+    time: Time,
+
+    /// Of qlog files: the relative difference between numbers that still counts as equal, from 0 to 1 or in %.
+    #[arg(long, value_name = "RATIO", default_value = "0", conflicts_with_all = ["metric", "all", "json", "fail_on_change"])]
+    relative: String,
 }
 
 /// Do what the flags ask.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
+    let paths = [flags.first.as_path(), flags.second.as_path()];
+    match paths.map(Path::is_file) {
+        [true, true] => {
+            return recording::run(paths, flags.time.as_secs_f64() * 1e3, ratio(&flags.relative)?);
+        }
+        [false, false] => {}
+        [file, _] => {
+            let (file, other) = if file { (paths[0], paths[1]) } else { (paths[1], paths[0]) };
+            return Err(Failure::bad_input(format!(
+                "{} is a file and {} is none; compare two qlog files, or two directories with results",
+                file.display(),
+                other.display()
+            )));
+        }
+    }
     let load = |directory: &Path| Results::load(directory).map_err(|error| Failure::store(&error));
     let (first, second) = (load(&flags.first)?, load(&flags.second)?);
     check_metrics(&flags.metric, &[&first, &second])?;
@@ -79,6 +111,17 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         true => Err(Failure::broken("the results differ")),
         false => Ok(()),
     }
+}
+
+/// Parses `--relative`.
+fn ratio(text: &str) -> Result<f64, Failure> {
+    let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    let value = number.trim().parse::<f64>().map(|number| number * factor);
+    value.ok().filter(|value| (0.0..=1.0).contains(value)).ok_or_else(|| {
+        Failure::bad_input(format!(
+            "--relative: `{text}` is no ratio; write a number from 0 to 1, or a percentage such as `1 %`"
+        ))
+    })
 }
 
 /// Returns a metric as people read it, which either study may have derived.

@@ -199,6 +199,9 @@ fn evaluate(flags: &Flags, engines_of: EnginesOf<'_>) -> Result<Evaluation, Fail
             "`{candidate}` is a congestion control of this host's kernel, which the simulator does not have: add `--engine kernel`"
         )));
     }
+    if flags.engine == EngineName::Vm {
+        return Err(Failure::bad_input("--engine vm: an evaluation has spot checks over `kernel` alone"));
+    }
     if flags.engine == EngineName::Kernel {
         // What would be refused after minutes of simulation is refused now.
         engines::engine(flags.engine.into())?;

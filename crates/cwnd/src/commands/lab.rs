@@ -1,5 +1,6 @@
 //! `cwnd lab`: real kernels over emulated networks, for other programs than `cwnd run --engine kernel`.
 
+mod answer;
 mod bench;
 mod demo;
 mod doctor;
@@ -7,6 +8,7 @@ mod link;
 mod live;
 mod network;
 mod shell;
+mod vm;
 
 use crate::{failure::Failure, recording::Capture};
 use clap::{Args, Subcommand};
@@ -36,6 +38,10 @@ enum Action {
     Shell(shell::Flags),
     /// Measure what this machine can hold: how exact delay and rate are.
     Bench(bench::Flags),
+    /// Run a command over another Linux kernel, in a virtual machine.
+    Vm(vm::Flags),
+    #[command(hide = true)]
+    Answer(answer::Flags),
 }
 
 /// Do what the flags ask.
@@ -46,6 +52,8 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         Action::Demo(flags) => demo::run(&flags),
         Action::Shell(flags) => shell::run(&flags),
         Action::Bench(flags) => bench::run(&flags),
+        Action::Vm(flags) => vm::run(&flags),
+        Action::Answer(flags) => answer::run(&flags),
     }
 }
 

@@ -99,3 +99,27 @@ fn a_cell_of_a_study_is_recorded() {
     assert!(said.starts_with(&format!("  wrote {pcap}\n")) && said.contains("results in"), "{said}");
     assert!(fs::metadata(&pcap).unwrap().len() > 10_000);
 }
+
+#[test]
+fn the_first_difference_of_two_recordings_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let record = |recovery: &str| {
+        let file = directory.path().join(format!("{recovery}.sqlog")).to_str().unwrap().to_owned();
+        let stack = ["compare", "cubic", "--stack", "linux", "--recovery", recovery, "--qlog", &file];
+        printed(&[&stack, &SHORT[..]].concat());
+        file
+    };
+    let (linux, rack) = (record("linux"), record("rack"));
+    let same = printed(&["diff", &linux, &linux]);
+    assert!(same.contains("No difference within the tolerances."), "{same}");
+    let different = cwnd(&["diff", &linux, &rack, "--relative", "1 %"]);
+    assert_eq!(different.status.code(), Some(1));
+    assert!(text(&different.stdout).contains("First difference: "));
+    assert_eq!(text(&different.stderr), "the recordings differ\n");
+
+    let log = fs::read_to_string(&linux).unwrap();
+    fs::write(&rack, &log[..log.len() - 10]).unwrap();
+    assert!(refused(&["diff", &linux, &rack]).contains(&format!("{rack}:{}:", log.lines().count())));
+    assert!(refused(&["diff", &linux, directory.path().to_str().unwrap()]).contains("is a file and"));
+    assert!(refused(&["diff", &linux, &linux, "--relative", "2"]).contains("--relative: `2` is no ratio"));
+}

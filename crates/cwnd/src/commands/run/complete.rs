@@ -85,7 +85,7 @@ impl Prepared {
     /// # Errors
     /// If a cell is for an engine that is on this machine alone, or the store cannot be read.
     pub fn sweep(&self, workers: usize) -> Result<Sweep, Failure> {
-        if let Some(kind) = self.study.engines().into_iter().find(|kind| kind.is_real_time()) {
+        if let Some(kind) = self.study.engines().into_iter().find(|kind| kind.is_kernels()) {
             return Err(Failure::bad_input(format!(
                 "{}: it has cells for {}, which is on one machine: an executor runs the simulator alone. Leave them out \
                  (`--engine sim`), or run the study without an executor",

@@ -1,0 +1,93 @@
+//! The laboratory in a virtual machine, as an engine.
+
+use crate::initramfs::Job;
+use crate::kernel::{Kernel, default_folder};
+use crate::machine::Machine;
+use cwnd_lab::Lab;
+use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Counts up whenever what a run answers changes, so that stored results are told apart.
+pub const VERSION: u32 = 1;
+
+/// The kernel of runs that name none.
+pub const DEFAULT_KERNEL: &str = "6.12";
+
+/// Seconds of the host's CPU that booting takes, about.
+const BOOT_S: f64 = 8.0;
+/// Seconds of the host's CPU for each packet, and for each second of the scenario.
+const PACKET_S: f64 = 150e-6;
+const SECOND_S: f64 = 0.5;
+
+/// The engine of kernels in virtual machines.
+#[derive(Clone, Debug)]
+pub struct VirtualKernel {
+    machine: Machine,
+    stop: Arc<AtomicBool>,
+}
+
+impl VirtualKernel {
+    /// Creates an engine whose runs are over the newest kernel of this version (see [`Kernel::find`]), which is fetched if need be.
+    /// Runs end soon, as failed, once `stop` is true.
+    ///
+    /// # Errors
+    /// Something is missing, or the kernel cannot be had.
+    pub fn new(version: &str, stop: Arc<AtomicBool>) -> Result<VirtualKernel, String> {
+        let missing = crate::missing();
+        if !missing.is_empty() {
+            return Err(missing.join("; "));
+        }
+        let kernel = Kernel::find(version, &default_folder())?;
+        Ok(VirtualKernel { machine: Machine::new(kernel)?, stop })
+    }
+}
+
+impl Engine for VirtualKernel {
+    fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
+        let cost = cwnd_lab::check_elsewhere(scenario)?;
+        let seconds = scenario.duration.as_secs_f64();
+        let cpu_s = BOOT_S + seconds * SECOND_S + cost.packets * PACKET_S;
+        Ok(Cost { cpu_s, wall_s: cpu_s, memory: f64::from(self.machine.memory) * f64::from(1 << 20), ..cost })
+    }
+
+    fn identity(&self, _: &Scenario) -> Identity {
+        let Kernel { release, digest, .. } = &self.machine.kernel;
+        Identity::new(
+            "cwnd-vm",
+            [
+                ("cwnd-vm", VERSION.to_string()),
+                ("cwnd-lab", cwnd_lab::VERSION.to_string()),
+                ("cwnd", env!("CARGO_PKG_VERSION").to_owned()),
+                ("kernel", format!("{release} {}", &digest[..16])),
+            ],
+        )
+    }
+
+    fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
+        self.check(scenario).map_err(EngineError::Refused)?;
+        let text = serde_json::to_vec(scenario).map_err(|error| EngineError::Failed(error.to_string()))?;
+        let job = Job {
+            script: "cwnd lab answer scenario.json > result 2> said || { cat said > result; exit 1; }"
+                .to_owned(),
+            files: vec![("scenario.json".to_owned(), text)],
+        };
+        let ended = self.machine.run(&job, &self.stop, |_| ()).map_err(EngineError::Failed)?;
+        if ended.code != 0 {
+            return Err(EngineError::Failed(String::from_utf8_lossy(&ended.result).trim().to_owned()));
+        }
+        serde_json::from_slice(&ended.result)
+            .map_err(|error| EngineError::Failed(format!("the machine's answer cannot be read: {error}")))
+    }
+}
+
+/// Runs a scenario over the kernel of the machine that this program is in: what a virtual machine is asked to do.
+///
+/// # Errors
+/// See [`Engine::run`].
+pub fn answer(scenario: &[u8]) -> Result<Vec<u8>, String> {
+    let scenario: Scenario =
+        serde_json::from_slice(scenario).map_err(|error| format!("the scenario: {error}"))?;
+    let outcome = Lab::default().run(&scenario).map_err(|error| error.to_string())?;
+    serde_json::to_vec(&outcome).map_err(|error| error.to_string())
+}

@@ -1,0 +1,191 @@
+//! A virtual machine that runs one job.
+
+use crate::initramfs::{self, Job};
+use crate::kernel::Kernel;
+use crate::missing;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// The clock of a machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clock {
+    /// A nanosecond for each instruction, and idle time is skipped.
+    #[default]
+    Instructions,
+    /// The host's.
+    Host,
+}
+
+/// A machine with a kernel and a program.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The program that is `cwnd` in the machine: usually this one.
+    pub program: PathBuf,
+    /// Its clock.
+    pub clock: Clock,
+    /// Its memory, MiB.
+    pub memory: u32,
+    /// A job that takes longer than this by the host's clock is ended.
+    pub at_most: Duration,
+}
+
+/// What a job has left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Its exit code.
+    pub code: i32,
+    /// What it wrote into the file `result`, in its folder.
+    pub result: Vec<u8>,
+}
+
+/// How often it is looked whether a job is to be stopped.
+const TICK: Duration = Duration::from_millis(20);
+
+/// Arguments of the kernel. It gathers its random numbers from its own timing alone, and places its code as it was linked.
+const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 nokaslr norandmaps random.trust_cpu=off random.trust_bootloader=off \
+                                tsc=reliable mitigations=off";
+
+impl Machine {
+    /// Creates a machine with the kernel, this program, [`Clock::Instructions`] and 1 GiB.
+    ///
+    /// # Errors
+    /// If it is not known where this program is.
+    pub fn new(kernel: Kernel) -> Result<Machine, String> {
+        let program = std::env::current_exe().map_err(|error| format!("this program's file: {error}"))?;
+        let at_most = Duration::from_secs(3600);
+        Ok(Machine { kernel, program, clock: Clock::default(), memory: 1024, at_most })
+    }
+
+    /// Boots, runs a job, and returns what it left. Each line that it prints goes to `line`. Ends the machine when `stop` is true.
+    ///
+    /// # Errors
+    /// If something is missing, the machine ends before the job does, or it takes too long.
+    pub fn run(&self, job: &Job, stop: &AtomicBool, mut line: impl FnMut(&str)) -> Result<Ended, String> {
+        if let [first, ..] = &missing()[..] {
+            return Err(first.clone());
+        }
+        let folder = Folder::new()?;
+        let (archive, result) = (folder.0.join("initramfs"), folder.0.join("result"));
+        initramfs::write(&self.kernel, &self.program, job, &archive)?;
+        let mut qemu = Qemu(
+            self.command(&archive, &result)
+                .spawn()
+                .map_err(|error| format!("`qemu-system-x86_64`: {error}"))?,
+        );
+        let (sender, lines) = mpsc::channel();
+        let printed = qemu.0.stdout.take().ok_or("the machine has no serial line")?;
+        let reader = std::thread::spawn(move || {
+            for line in BufReader::new(printed).split(b'\n').map_while(Result::ok) {
+                let line = String::from_utf8_lossy(&line);
+                if sender.send(line.trim_end_matches('\r').to_owned()).is_err() {
+                    return;
+                }
+            }
+        });
+        let begin = Instant::now();
+        loop {
+            match lines.recv_timeout(TICK) {
+                Ok(said) => line(&said),
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                Err(mpsc::RecvTimeoutError::Timeout) => (),
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err("it was stopped".to_owned());
+            }
+            if begin.elapsed() > self.at_most {
+                return Err(format!("the machine had not ended after {} s", self.at_most.as_secs()));
+            }
+        }
+        let _ = reader.join();
+        let status = qemu.0.wait().map_err(|error| format!("`qemu-system-x86_64`: {error}"))?;
+        let ended = fs::read(&result).ok().as_deref().and_then(ended);
+        ended.ok_or_else(|| {
+            let mut said = String::new();
+            let _ = qemu.0.stderr.take().map(|mut stderr| stderr.read_to_string(&mut said));
+            let said = if said.is_empty() { "its kernel did not come so far".to_owned() } else { said };
+            format!("the machine ended before its job did ({status}): {}", said.trim())
+        })
+    }
+
+    fn command(&self, archive: &Path, result: &Path) -> Command {
+        let mut qemu = Command::new("qemu-system-x86_64");
+        qemu.args(["-accel", "tcg", "-cpu", "max,rdrand=off,rdseed=off", "-smp", "1", "-seed", "1"])
+            .args(["-m", &self.memory.to_string()])
+            .args(["-nodefaults", "-display", "none", "-no-reboot"])
+            .args(["-serial", "stdio", "-serial", &format!("file:{}", result.display())])
+            .arg("-kernel")
+            .arg(&self.kernel.image)
+            .arg("-initrd")
+            .arg(archive)
+            .args(["-append", KERNEL_ARGUMENTS]);
+        if self.clock == Clock::Instructions {
+            qemu.args(["-icount", "shift=0,sleep=off", "-rtc", "base=2026-01-01,clock=vm"]);
+        }
+        qemu.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        qemu
+    }
+}
+
+/// Reads what the second serial line has: `ended CODE LENGTH`, and that many bytes.
+fn ended(written: &[u8]) -> Option<Ended> {
+    let end = written.iter().position(|byte| *byte == b'\n')?;
+    let (head, result) = (std::str::from_utf8(&written[..end]).ok()?, &written[end + 1..]);
+    let mut words = head.split_whitespace();
+    let (Some("ended"), Some(code), Some(length)) = (words.next(), words.next(), words.next()) else {
+        return None;
+    };
+    let length: usize = length.parse().ok()?;
+    (result.len() == length).then_some(())?;
+    Some(Ended { code: code.parse().ok()?, result: result.to_vec() })
+}
+
+/// A running QEMU, which ends when this is dropped.
+struct Qemu(Child);
+
+impl Drop for Qemu {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A folder for the files of a machine, which is removed when this is dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Folder, String> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("cwnd-vm-{}-{number}", std::process::id()));
+        fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        Ok(Folder(folder))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_whole_or_none() {
+        let whole = Some(Ended { code: 3, result: b"a\nb".to_vec() });
+        assert_eq!(ended(b"ended 3 3\na\nb"), whole);
+        assert_eq!(ended(b"ended 0 0\n"), Some(Ended { code: 0, result: Vec::new() }));
+        for broken in [&b"ended 3 4\na\nb"[..], b"", b"ended 3 3", b"panic 3 3\nabc", b"ended x 1\na"] {
+            assert_eq!(ended(broken), None);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Reads qlog in its streaming forms: JSON text sequences (RFC 7464) and one JSON text a line. Versions 0.3 and 0.4.
+
+use cwnd_study::input_file;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The longest file that is read, bytes.
+const LIMIT: u64 = 1_000_000_000;
+
+/// The events of a file, in their order.
+#[derive(Debug)]
+pub struct Recording {
+    pub events: Vec<Event>,
+}
+
+/// An event.
+#[derive(Debug)]
+pub struct Event {
+    /// Milliseconds since the reference time; of a file with absolute times, since its first event.
+    pub time: f64,
+    /// The line of the file, from 1.
+    pub line: usize,
+    /// The place of its group (a connection or a flow) in the order in which groups appear.
+    pub group: usize,
+    /// The name without the category, which changed between drafts: `packet_lost` for `recovery:packet_lost`.
+    pub kind: String,
+    pub data: Value,
+}
+
+/// What an event's time is relative to.
+#[derive(Clone, Copy, PartialEq)]
+enum TimeFormat {
+    Reference,
+    PreviousEvent,
+    FirstEvent,
+}
+
+/// Reads a file.
+pub fn read(path: &Path) -> Result<Recording, String> {
+    let text = input_file::read_text(path, LIMIT).map_err(|error| error.to_string())?;
+    parse(&text).map_err(|error| format!("{}:{error}", path.display()))
+}
+
+/// Parses the contents of a file. An error begins with line and column.
+pub fn parse(text: &str) -> Result<Recording, String> {
+    let separator = if text.contains('\x1e') { '\x1e' } else { '\n' };
+    let (mut line, mut format, mut clock) = (1, None, 0.0);
+    let (mut events, mut groups) = (Vec::<Event>::new(), BTreeMap::new());
+    let mut zero = None;
+    for record in text.split(separator) {
+        let at = line;
+        line += record.matches('\n').count() + usize::from(separator == '\n');
+        if record.trim().is_empty() {
+            continue;
+        }
+        let value: Value = serde_json::from_str(record)
+            .map_err(|error| format!("{}:{}: not JSON: {error}", at + error.line() - 1, error.column()))?;
+        let Some(known) = format else {
+            format = Some(header(&value).map_err(|problem| format!("{at}:1: {problem}"))?);
+            continue;
+        };
+        let missing = |field: &str, what: &str| format!("{at}:1: the event has no {what} `{field}`");
+        let time = value["time"].as_f64().ok_or_else(|| missing("time", "number"))?;
+        let name = value["name"].as_str().ok_or_else(|| missing("name", "text"))?;
+        clock = if known == TimeFormat::PreviousEvent { clock + time } else { time };
+        let zero = *zero.get_or_insert(if known == TimeFormat::FirstEvent { clock } else { 0.0 });
+        let next = groups.len();
+        let group = *groups.entry(value["group_id"].to_string()).or_insert(next);
+        let kind = name.rsplit(':').next().unwrap_or(name).to_owned();
+        events.push(Event { time: clock - zero, line: at, group, kind, data: value["data"].clone() });
+    }
+    match format {
+        Some(_) => Ok(Recording { events }),
+        None => {
+            Err("1:1: the file is empty; a qlog file begins with a record that has `qlog_version`".to_owned())
+        }
+    }
+}
+
+/// Reads the first record.
+fn header(value: &Value) -> Result<TimeFormat, String> {
+    let version = value.get("qlog_version").or_else(|| value.get("file_schema"));
+    if version.is_none() {
+        return Err("the first record has neither `qlog_version` (0.3) nor `file_schema` (0.4)".to_owned());
+    }
+    if value.get("traces").is_some() {
+        return Err("this is qlog in one JSON text; use a streaming form (.sqlog), with one record an event"
+            .to_owned());
+    }
+    let common = &value["trace"]["common_fields"];
+    match common["time_format"].as_str() {
+        Some("relative") => Ok(TimeFormat::Reference),
+        // Without a stated format times are absolute in some writers and relative in others: count from the first event.
+        None | Some("absolute") => Ok(TimeFormat::FirstEvent),
+        // The epoch may be that of the clock or the start of the trace; the first event is the same for both.
+        Some("relative_to_epoch") => Ok(TimeFormat::FirstEvent),
+        Some("delta" | "relative_to_previous_event") => Ok(TimeFormat::PreviousEvent),
+        Some(other) => Err(format!(
+            "unknown time_format `{other}`; known are relative, delta, absolute, relative_to_epoch and relative_to_previous_event"
+        )),
+    }
+}

@@ -1,0 +1,57 @@
+use super::align::{Tolerance, first_difference};
+use super::read::parse;
+
+const EXACT: Tolerance = Tolerance { time_ms: 0.0, relative: 0.0 };
+
+fn header(version: &str) -> String {
+    format!("{version}\n")
+}
+
+/// A file of qlog 0.3, one JSON text a line.
+fn file(events: &[&str]) -> String {
+    let start = r#"{"qlog_version":"0.3","trace":{"common_fields":{"time_format":"relative"}}}"#;
+    header(start) + &events.join("\n")
+}
+
+fn difference(first: &str, second: &str, tolerance: Tolerance) -> Option<String> {
+    let [first, second] = [first, second].map(|text| parse(text).unwrap());
+    first_difference([&first, &second], tolerance).map(|difference| difference.text)
+}
+
+const SENT: &str =
+    r#"{"time":1,"name":"transport:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":5}}}"#;
+const WINDOW: &str = r#"{"time":2,"name":"recovery:metrics_updated","data":{"congestion_window":1000}}"#;
+
+#[test]
+fn the_first_difference_is_the_earliest_of_times_fields_and_missing_events() {
+    let first = file(&[SENT, WINDOW]);
+    assert_eq!(difference(&first, &first, EXACT), None);
+    let larger = file(&[SENT, &WINDOW.replace("1000", "1010")]);
+    let expected = "metrics_updated has `congestion_window` 1000 and 1010";
+    assert_eq!(difference(&first, &larger, EXACT).as_deref(), Some(expected));
+    assert_eq!(difference(&first, &larger, Tolerance { relative: 0.01, ..EXACT }), None);
+    let later = file(&[&SENT.replace("\"time\":1", "\"time\":1.5"), &WINDOW.replace("1000", "1010")]);
+    let expected = "packet_sent of packet 1RTT 5 is at 1.000000 ms and at 1.500000 ms";
+    assert_eq!(difference(&first, &later, EXACT).as_deref(), Some(expected));
+    let tolerance = Tolerance { time_ms: 0.5, relative: 0.01 };
+    assert_eq!(difference(&first, &later, tolerance), None);
+    let expected = "only the first has packet_sent of packet 1RTT 5 at 1.000000 ms";
+    assert_eq!(difference(&first, &file(&[WINDOW]), EXACT).as_deref(), Some(expected));
+}
+
+#[test]
+fn categories_and_time_formats_of_both_versions_are_the_same() {
+    let start = r#"{"file_schema":"urn:ietf:params:qlog:file:sequential","trace":{"common_fields":{"time_format":"relative_to_previous_event"}}}"#;
+    let later = WINDOW.replace("\"time\":2", "\"time\":1").replace("recovery:", "quic:");
+    let second = format!("\x1e{start}\n\x1e{}\n\x1e{later}\n", SENT.replace("transport:", "quic:"));
+    assert_eq!(difference(&file(&[SENT, WINDOW]), &second, EXACT), None);
+}
+
+#[test]
+fn broken_files_give_line_and_column() {
+    let error = |text: &str| parse(text).unwrap_err();
+    assert!(error(&file(&[SENT, "{\"time\": x}"])).starts_with("3:10: not JSON"));
+    assert_eq!(error(&file(&["{\"time\": 1}"])), "2:1: the event has no text `name`");
+    assert!(error("{}").starts_with("1:1: the first record has neither"));
+    assert!(error("").starts_with("1:1: the file is empty"));
+}

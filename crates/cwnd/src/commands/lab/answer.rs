@@ -1,0 +1,24 @@
+//! `cwnd lab answer`: what the engine of virtual machines runs in them.
+
+use crate::failure::Failure;
+use clap::Args;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Runs one scenario over this kernel, and prints its outcome as JSON.
+#[derive(Args)]
+pub struct Flags {
+    /// The scenario as JSON.
+    scenario: PathBuf,
+}
+
+/// Do what the flags ask.
+pub fn run(flags: &Flags) -> Result<(), Failure> {
+    let file = flags.scenario.display();
+    let text =
+        std::fs::read(&flags.scenario).map_err(|error| Failure::bad_input(format!("{file}: {error}")))?;
+    let outcome = cwnd_vm::answer(&text).map_err(|why| Failure::broken(format!("{file}: {why}")))?;
+    std::io::stdout()
+        .write_all(&outcome)
+        .map_err(|error| Failure::broken(format!("standard output: {error}")))
+}

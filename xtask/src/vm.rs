@@ -1,0 +1,272 @@
+//! `cargo xtask vm`: every algorithm in other kernels than this machine's, in virtual machines.
+//!
+//! Each kernel boots in `cwnd lab vm`. There the laboratory says what the kernel offers, and each algorithm in C is loaded and
+//! carries a transfer over an emulated network. The table of docs/kernel.md is made by `--record`.
+
+use crate::command::{install, output, root, run_showing, succeeds};
+use crate::json;
+use crate::options::Options;
+use crate::table::{cells, table};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+pub const OPTIONS: &str = "[--kernel 6.12] [--record]";
+
+const KERNEL: &str = "--kernel";
+const RECORD: &str = "--record";
+
+/// The series that are tried, and whether they have what the algorithms need: BPF links of congestion controls, from 6.4 on.
+const SERIES: [(&str, bool); 9] = [
+    ("6.1", false),
+    ("6.12", true),
+    ("6.16", true),
+    ("6.17", true),
+    ("6.18", true),
+    ("6.19", true),
+    ("7.0", true),
+    ("7.1", true),
+    ("newest", true),
+];
+
+/// The transfer of each algorithm: rate, round-trip time and duration.
+const PATH: [&str; 6] = ["--rate", "20 Mbit/s", "--rtt", "20 ms", "--duration", "2 s"];
+/// The least share of the path's rate that a transfer must use. On Linux 6.12 they used 88 to 98 %.
+const USED: f64 = 0.5;
+
+/// The page with the table, and the lines around it.
+const PAGE: &str = "docs/kernel.md";
+const BEGIN: &str = "<!-- kernels in virtual machines -->";
+const END: &str = "<!-- end of kernels in virtual machines -->";
+
+/// What a kernel did.
+struct Row {
+    release: String,
+    loaded: usize,
+    carried: usize,
+    algorithms: usize,
+    /// What failed, or how it was refused.
+    said: Vec<String>,
+    seconds: f64,
+    passed: bool,
+}
+
+/// Runs the series that is asked for, or all. Returns whether each did what it should.
+pub fn run(arguments: &[String]) -> Result<bool, String> {
+    let options = Options::new(arguments, &[KERNEL], &[RECORD])?;
+    if let Some(why) = obstacle() {
+        return Err(why);
+    }
+    let cwnd = json::build(&["--package", "cwnd", "--features", "kernel"])?;
+    let series: Vec<(&str, bool)> = match options.text(KERNEL) {
+        None => SERIES.to_vec(),
+        // Whether it should work is up to its numbers.
+        Some(version) => vec![(version, version == "newest" || number(version) >= Some((6, 4)))],
+    };
+    let mut rows = Vec::new();
+    for (version, works) in series {
+        println!("── Linux {version}");
+        rows.push(try_kernel(&cwnd, version, works)?);
+    }
+    let printed = shown(&rows);
+    println!("\n{printed}");
+    if options.has(RECORD) {
+        record(&printed)?;
+    }
+    Ok(rows.iter().all(|row| row.passed))
+}
+
+/// Returns what keeps this machine from it. What is missing is installed where permitted.
+pub fn obstacle() -> Option<String> {
+    let programs =
+        [("qemu-system-x86_64", "qemu-system-x86"), ("busybox", "busybox-static"), ("ip", "iproute2")];
+    let absent = programs.iter().filter(|(program, _)| !succeeds(Command::new("which").arg(program)));
+    let mut problems = absent.filter_map(|(_, package)| install(package).err());
+    problems.next().or_else(crate::test::clang)
+}
+
+/// Returns the first two numbers of a version.
+fn number(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.split('.').map(str::parse);
+    Some((parts.next()?.ok()?, parts.next()?.ok()?))
+}
+
+/// Boots a kernel and tries every algorithm there.
+fn try_kernel(cwnd: &Path, version: &str, works: bool) -> Result<Row, String> {
+    let names = algorithms(cwnd)?;
+    let folder = root().join("target/kernels");
+    let mut lab = Command::new(cwnd);
+    lab.args(["lab", "vm", "--at-most", "1200", "--kernel", version, "--kernels"])
+        .arg(folder)
+        .arg("--")
+        .arg(script(&names));
+    let begin = Instant::now();
+    let mut lines = Vec::new();
+    let ended = run_showing(&mut lab, |line| lines.push(line.to_owned()))?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let mut row = read(&lines, names.len(), seconds)?;
+    if !ended {
+        row.said.push("the machine did not end well".to_owned());
+    }
+    row.passed = ended
+        && if works {
+            row.loaded == names.len() && row.carried == names.len()
+        } else {
+            row.loaded == 0 && row.said.iter().any(|why| why.contains("6.4"))
+        };
+    Ok(row)
+}
+
+/// The names of the algorithms in C.
+fn algorithms(cwnd: &Path) -> Result<Vec<String>, String> {
+    let list = output(Command::new(cwnd).args(["kernel", "list"]))?;
+    let rows = list.lines().filter(|line| line.contains(" cwnd_"));
+    let names: Vec<String> =
+        rows.filter_map(|row| row.split_whitespace().next()).map(str::to_owned).collect();
+    if names.is_empty() { Err(format!("`cwnd kernel list` lists none: {list}")) } else { Ok(names) }
+}
+
+/// What is run in the machine. What a run says stands between lines that begin with `@`.
+fn script(names: &[String]) -> String {
+    let path = PATH.map(|word| format!("'{word}'")).join(" ");
+    format!(
+        "echo \"@release $(uname -r)\"
+         cwnd lab doctor || echo '@doctor failed'
+         for name in {}; do
+             cwnd kernel load $name > load 2>&1; code=$?
+             echo \"@load $name $code\" $(cat load)
+             test $code = 0 || continue
+             cwnd kernel unload $name > /dev/null 2>&1 || echo \"@left $name\"
+             if cwnd compare $name --engine kernel {path} --json --quiet > answer 2> error; then
+                 echo \"@answer $name\"; cat answer; echo; echo '@end'
+             else
+                 echo \"@failed $name\" $(cat error)
+             fi
+         done",
+        names.join(" ")
+    )
+}
+
+/// Reads what the machine printed.
+fn read(lines: &[String], algorithms: usize, seconds: f64) -> Result<Row, String> {
+    let mut row = Row {
+        release: String::new(),
+        loaded: 0,
+        carried: 0,
+        algorithms,
+        said: Vec::new(),
+        seconds,
+        passed: false,
+    };
+    let mut lines = lines.iter();
+    while let Some(line) = lines.next() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["@release", release] => release.clone_into(&mut row.release),
+            ["@doctor", ..] => row.said.push("the laboratory finds something missing".to_owned()),
+            ["@load", _, "0", ..] => row.loaded += 1,
+            ["@load", name, _, ref why @ ..] => row.said.push(format!("{name}: {}", why.join(" "))),
+            ["@left", name] => row.said.push(format!("{name} cannot be unloaded")),
+            ["@failed", name, ref why @ ..] => row.said.push(format!("{name}: {}", why.join(" "))),
+            ["@answer", name] => {
+                let text: Vec<&str> =
+                    lines.by_ref().take_while(|line| *line != "@end").map(String::as_str).collect();
+                match carried(&text.concat()) {
+                    Ok(()) => row.carried += 1,
+                    Err(why) => row.said.push(format!("{name}: {why}")),
+                }
+            }
+            _ => (),
+        }
+    }
+    if row.release.is_empty() {
+        return Err("the machine did not boot, or its first lines were lost".to_owned());
+    }
+    Ok(row)
+}
+
+/// Whether the answer of `cwnd compare --json` is of a run by BPF that used enough of the path.
+fn carried(text: &str) -> Result<(), String> {
+    let answer: Value = serde_json::from_str(text).map_err(|error| format!("its answer: {error}"))?;
+    let run = &answer["runs"][0];
+    let by = run["emulation"]["implementations"][0]["by"].as_str().unwrap_or_default();
+    if !by.contains("BPF") && !by.contains("built-in") {
+        return Err(format!("it was run by `{by}`"));
+    }
+    let used = run["utilisation"].as_f64().ok_or("its answer has no utilisation")?;
+    if used >= USED { Ok(()) } else { Err(format!("it used {:.0} % of the path", 100.0 * used)) }
+}
+
+fn shown(rows: &[Row]) -> String {
+    let rows: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| {
+            let verdict = if row.passed { "as expected" } else { "FAILED" };
+            // All of a refused kernel's algorithms say the same.
+            let said = row.said.first().cloned().unwrap_or_default();
+            let said = if said.chars().count() > 90 {
+                said.chars().take(90).collect::<String>() + "…"
+            } else {
+                said
+            };
+            vec![
+                row.release.clone(),
+                format!("{} of {}", row.loaded, row.algorithms),
+                row.carried.to_string(),
+                format!("{:.0}", row.seconds),
+                verdict.to_owned(),
+                said,
+            ]
+        })
+        .collect();
+    table(&[0, 4, 5], &[cells(&["kernel", "loaded", "carried", "s", "", "said"])], &rows)
+}
+
+/// Writes the table into the page.
+fn record(printed: &str) -> Result<(), String> {
+    let file = root().join(PAGE);
+    let text = fs::read_to_string(&file).map_err(|error| format!("{PAGE}: {error}"))?;
+    let places = text.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+    let (before, after) =
+        places.ok_or_else(|| format!("{PAGE} has no place for the table: {BEGIN} and {END}"))?;
+    let date = output(Command::new("date").arg("+%Y-%m-%d"))?;
+    let made =
+        format!("{BEGIN}\n\n`cargo xtask vm --record`, {}:\n\n```text\n{printed}```\n\n{END}", date.trim());
+    fs::write(&file, format!("{before}{made}{after}")).map_err(|error| format!("{PAGE}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_a_machine_printed_is_counted() {
+        let answer = |by: &str, used: f64| {
+            format!(
+                "{{\"runs\": [{{\"emulation\": {{\"implementations\": [{{\"by\": \"{by}\"}}]}},\n\"utilisation\": {used}}}]}}"
+            )
+        };
+        let text = format!(
+            "noise\n@release 6.12.95\n@load a 0 loaded\n@answer a\n{}\n@end\n@load b 0 loaded\n@answer b\n{}\n@end\n@load c 1 no BTF\n",
+            answer("BPF, source 12", 0.9),
+            answer("BPF, source 34", 0.1)
+        );
+        let row = read(&lines(&text), 3, 1.0).unwrap();
+        assert_eq!((row.release.as_str(), row.loaded, row.carried), ("6.12.95", 2, 1));
+        assert_eq!(row.said, ["b: it used 10 % of the path", "c: no BTF"]);
+        assert!(read(&lines("nothing"), 3, 1.0).is_err());
+    }
+
+    #[test]
+    fn kernels_before_6_4_are_to_be_refused() {
+        assert!(
+            number("6.1") < Some((6, 4)) && number("6.12") > Some((6, 4)) && number("7.0.4") > Some((6, 4))
+        );
+    }
+}
