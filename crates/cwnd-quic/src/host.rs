@@ -18,6 +18,7 @@ mod bridge;
 mod check;
 mod end;
 mod engine;
+mod log;
 mod meter;
 #[path = "host/stacks/noq.rs"]
 mod noq;
@@ -32,3 +33,4 @@ mod tls;
 
 pub use check::{check_own, check_with, has_quic, is_unseeded};
 pub use engine::{IMPLEMENTATIONS, VERSION, identified, run_with};
+pub use log::log;

@@ -9,6 +9,7 @@ mod with_kernel;
 use cwnd_gym::policy::factory;
 use cwnd_scenario::{Cost, Engine, EngineError, Helpers, Identity, Outcome, Problem, Scenario};
 use cwnd_sim::{Options, Shortcuts, check_with, run_with_options};
+use std::io::Write;
 #[cfg(feature = "kernel")]
 use with_kernel::{factory, identity};
 
@@ -64,6 +65,21 @@ fn run(scenario: &Scenario, options: &Options) -> Result<Outcome, EngineError> {
         return cwnd_quic::host::run_with(scenario, &factory);
     }
     run_with_options(scenario, &factory, options)
+}
+
+/// Writes what the implementation of a QUIC flow's sender says of its connection.
+///
+/// # Errors
+/// The run fails, or the file cannot be written.
+#[cfg(feature = "quic")]
+pub fn log_connection(scenario: &Scenario, flow: usize, out: &mut dyn Write) -> Result<(), EngineError> {
+    cwnd_quic::host::log(scenario, flow, &factory, out)
+}
+
+/// A program without QUIC refuses QUIC flows before it runs anything.
+#[cfg(not(feature = "quic"))]
+pub fn log_connection(_: &Scenario, flow: usize, _: &mut dyn Write) -> Result<(), EngineError> {
+    Err(EngineError::Failed(format!("flow {}: this program was built without the feature `quic`", flow + 1)))
 }
 
 /// Parses the value of `--no-fast-path`: the shortcut that is not taken, or `all`.

@@ -1,6 +1,7 @@
 //! One end of a QUIC flow as a host of the network.
 
 use crate::host::bridge::Bridge;
+use crate::host::log::Log;
 use crate::host::meter::Meter;
 use crate::host::packet::{Datagram, Kind, Packet};
 use bytes::Bytes;
@@ -26,6 +27,10 @@ pub struct Plan {
     pub deadline: Option<u64>,
     /// When the handshake begins, ns on the simulation's clock.
     pub start: u64,
+    /// The clock at the scenario's time zero.
+    pub origin: u64,
+    /// Where the implementation writes qlog of this end.
+    pub log: Option<Log>,
     /// What measures the sender's controller.
     pub meter: Meter,
 }

@@ -2,6 +2,7 @@
 
 use crate::host::check::{IP_AND_UDP, as_tcp};
 use crate::host::end::{End, Peer, Plan, Times};
+use crate::host::log::Log;
 use crate::host::meter::Meter;
 use crate::host::packet::{Kind, Packet};
 use crate::host::{noq, quinn};
@@ -122,6 +123,18 @@ impl<'a> Run<'a> {
     /// # Errors
     /// An algorithm or an endpoint cannot be created, or packets could go round in no time.
     pub fn new(scenario: &'a Scenario, factory: Factory<'_>) -> Result<Run<'a>, EngineError> {
+        Run::with_log(scenario, factory, None)
+    }
+
+    /// Creates the same run, with a log of the sender of one flow.
+    ///
+    /// # Errors
+    /// Those of [`Run::new`].
+    pub fn with_log(
+        scenario: &'a Scenario,
+        factory: Factory<'_>,
+        log: Option<(usize, Log)>,
+    ) -> Result<Run<'a>, EngineError> {
         let (endpoints, origin) = setup::endpoints(&as_tcp(scenario), factory)?;
         let mut hosts = Vec::with_capacity(2 * endpoints.len());
         let mut meters = Vec::with_capacity(endpoints.len());
@@ -132,7 +145,8 @@ impl<'a> Run<'a> {
                 meters.push(None);
                 segment.push(scenario.stack.payload);
             } else {
-                let connection = quic_ends(scenario, flow, origin, factory);
+                let log = log.as_ref().filter(|(logged, _)| *logged == flow).map(|(_, log)| log.clone());
+                let connection = quic_ends(scenario, flow, origin, log, factory);
                 let (ends, meter, payload) =
                     connection.map_err(|why| EngineError::Failed(format!("flow {}: {why}", flow + 1)))?;
                 hosts.extend(ends.map(|end| FlowEnd::Quic(Box::new(end))));
@@ -189,6 +203,7 @@ fn quic_ends(
     scenario: &Scenario,
     number: usize,
     origin: u64,
+    log: Option<Log>,
     factory: Factory<'_>,
 ) -> Result<([End; 2], Meter, u32), String> {
     let flow = &scenario.flows[number];
@@ -206,9 +221,11 @@ fn quic_ends(
         bytes: flow.bytes,
         deadline: flow.deadline.map(|after| (scenario.start_of(number).0 + origin).saturating_add(after.0)),
         start,
+        origin,
+        log,
         meter: meter.clone(),
     };
-    let back = Plan { channel: channel + 1, ..plan.clone() };
+    let back = Plan { channel: channel + 1, log: None, ..plan.clone() };
     let peers: [Box<dyn Peer>; 2] = match flow.transport {
         Transport::Noq => {
             let controllers = noq::controllers(&flow.algorithm, &plan, factory)?;

@@ -5,6 +5,7 @@ mod peer;
 
 use crate::host::bridge::Bridge;
 use crate::host::end::Plan;
+use crate::host::log::Log;
 use crate::host::meter::Meter;
 use crate::host::seeds::nanoseconds;
 use bytes::{Bytes, BytesMut};
@@ -16,6 +17,7 @@ use proto::congestion::{
 };
 use proto::{
     Connection, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, PathId, RttEstimator, ServerConfig,
+    TransportConfig,
 };
 use std::any::Any;
 use std::fmt;
@@ -57,6 +59,30 @@ pub fn controllers(
 
 fn endpoint(config: EndpointConfig, server: Option<Arc<ServerConfig>>) -> Endpoint {
     Endpoint::new(Arc::new(config), server, true)
+}
+
+fn set_log(transport: &mut TransportConfig, log: Log, zero: Instant) {
+    transport.qlog_factory(Arc::new(Logged { log, zero }));
+}
+
+/// Gives the one connection its log.
+struct Logged {
+    log: Log,
+    zero: Instant,
+}
+
+impl proto::QlogFactory for Logged {
+    fn for_connection(
+        &self,
+        _: proto::Side,
+        _: SocketAddr,
+        _: proto::ConnectionId,
+        _: Instant,
+    ) -> Option<proto::QlogConfig> {
+        let mut config = proto::QlogConfig::new(Box::new(self.log.clone()));
+        config.title(Some("noq".to_owned())).start_time(self.zero);
+        Some(config)
+    }
 }
 
 fn set_id_generator(

@@ -50,6 +50,9 @@ impl QuicPeer {
     pub fn sender(plan: &Plan, controllers: Controllers) -> Result<QuicPeer, String> {
         let mut transport = transport(plan)?;
         transport.congestion_controller_factory(controllers);
+        if let Some(log) = plan.log.clone() {
+            super::set_log(&mut transport, log, instant(plan.origin));
+        }
         let tls = tls::CLIENT.clone().map_err(|error| error.to_string())?;
         let tls = crypto::rustls::QuicClientConfig::try_from(tls).map_err(|error| error.to_string())?;
         let mut client = ClientConfig::new(Arc::new(tls));

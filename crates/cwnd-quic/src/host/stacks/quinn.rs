@@ -6,6 +6,7 @@ mod peer;
 
 use crate::host::bridge::Bridge;
 use crate::host::end::Plan;
+use crate::host::log::Log;
 use crate::host::meter::Meter;
 use crate::host::seeds::nanoseconds;
 use bytes::{Bytes, BytesMut};
@@ -14,7 +15,10 @@ use cwnd_sim::Factory;
 use proto::congestion::{
     BbrConfig, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
 };
-use proto::{Connection, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, RttEstimator, ServerConfig};
+use proto::{
+    Connection, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, RttEstimator, ServerConfig,
+    TransportConfig,
+};
 use quinn_proto as proto;
 use std::any::Any;
 use std::net::SocketAddr;
@@ -54,6 +58,12 @@ pub fn controllers(
 
 fn endpoint(config: EndpointConfig, server: Option<Arc<ServerConfig>>) -> Endpoint {
     Endpoint::new(Arc::new(config), server, true, None)
+}
+
+fn set_log(transport: &mut TransportConfig, log: Log, zero: Instant) {
+    let mut config = proto::QlogConfig::default();
+    config.writer(Box::new(log)).title(Some("quinn".to_owned())).start_time(zero);
+    transport.qlog_stream(config.into_stream());
 }
 
 fn set_id_generator(

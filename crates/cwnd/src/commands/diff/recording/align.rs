@@ -17,10 +17,14 @@ pub struct Tolerance {
 }
 
 /// Where two recordings part.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub struct Difference {
     /// What differs, with both values.
     pub text: String,
+    /// When, ms: the earlier of the two times.
+    pub time: f64,
+    /// The group of its event.
+    pub group: usize,
     /// The place of the event in each recording, or of the first event that is not earlier where there is none.
     pub places: [usize; 2],
     /// Whether each recording has the event.
@@ -36,29 +40,29 @@ pub fn first_difference(recordings: [&Recording; 2], tolerance: Tolerance) -> Op
     let keys = recordings.map(keys);
     let places: BTreeMap<&Key<'_>, usize> = keys[1].iter().enumerate().map(|(i, key)| (key, i)).collect();
     let mut matched = vec![false; second.events.len()];
-    let mut earliest: Option<(f64, Difference)> = None;
-    let mut consider = |time: f64, difference: Difference| {
-        if earliest.as_ref().is_none_or(|(known, _)| time < *known) {
-            earliest = Some((time, difference));
+    let mut earliest: Option<Difference> = None;
+    let mut consider = |difference: Difference| {
+        if earliest.as_ref().is_none_or(|known| difference.time < known.time) {
+            earliest = Some(difference);
         }
     };
     for (i, (key, event)) in keys[0].iter().zip(&first.events).enumerate() {
         let Some(&j) = places.get(key) else {
-            consider(event.time, only(recordings, 0, i));
+            consider(only(recordings, 0, i));
             continue;
         };
         matched[j] = true;
         let other = &second.events[j];
         if let Some(what) = compare(event, other, tolerance) {
             let text = format!("{} {what}", name(event));
-            let difference = Difference { text, places: [i, j], events: [true, true] };
-            consider(event.time.min(other.time), difference);
+            let time = event.time.min(other.time);
+            consider(Difference { text, time, group: event.group, places: [i, j], events: [true, true] });
         }
     }
-    for (j, event) in second.events.iter().enumerate().filter(|(j, _)| !matched[*j]) {
-        consider(event.time, only(recordings, 1, j));
+    for j in (0..second.events.len()).filter(|j| !matched[*j]) {
+        consider(only(recordings, 1, j));
     }
-    earliest.map(|(_, difference)| difference)
+    earliest
 }
 
 fn keys(recording: &Recording) -> Vec<Key<'_>> {
@@ -96,7 +100,7 @@ fn only(recordings: [&Recording; 2], side: usize, place: usize) -> Difference {
     let which = ["first", "second"][side];
     let text = format!("only the {which} has {} at {:.6} ms", name(event), event.time);
     let places = if side == 0 { [place, there] } else { [there, place] };
-    Difference { text, places, events: [side == 0, side == 1] }
+    Difference { text, time: event.time, group: event.group, places, events: [side == 0, side == 1] }
 }
 
 /// Returns what differs between matched events.
