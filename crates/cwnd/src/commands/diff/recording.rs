@@ -2,10 +2,11 @@
 
 mod align;
 mod figure;
+mod metrics;
 mod read;
 
 use crate::{failure::Failure, output};
-use align::{Difference, Tolerance, first_difference};
+use align::{Difference, Tolerance, first_difference, not_compared};
 use cwnd_report::figure_file;
 use cwnd_study::output_file::OutputFileError;
 use read::{Event, Recording};
@@ -58,6 +59,12 @@ fn text(recordings: &[Recording; 2], paths: [&Path; 2], difference: Option<&Diff
                 }
             }
         }
+    }
+    let others = not_compared(recordings.each_ref());
+    if !others.is_empty() {
+        let others: Vec<String> = others.into_iter().collect();
+        text +=
+            &format!("\n  Not compared, since one implementation alone writes it: {}\n", others.join(", "));
     }
     text += "\n  quantity              first        second\n";
     let counts = recordings.each_ref().map(summary);
