@@ -45,3 +45,10 @@ impl core::ops::Add for Nanos {
         Nanos(self.0.saturating_add(other.0))
     }
 }
+
+impl From<core::time::Duration> for Nanos {
+    /// Converts a duration. One of more than 584 years becomes [`Nanos::MAX`].
+    fn from(duration: core::time::Duration) -> Nanos {
+        Nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
