@@ -382,8 +382,7 @@ impl Adapter {
     fn report(&mut self, pending: &Pending) {
         let &Pending { now, prior_in_flight, newest, rtt, app_limited } = pending;
         let round_start = self.usage.on_acked(newest, self.next);
-        let totals =
-            Totals { delivered: self.delivered.total, lost: self.lost.total, marked: self.marked };
+        let totals = Totals { delivered: self.delivered.total, lost: self.lost.total, marked: self.marked };
         let acked = (totals.delivered - self.told.delivered) as u32;
         let in_flight = self.segments_in_flight();
         let ack = Ack {

@@ -24,19 +24,27 @@
 //! `cwnd-tcp/tests/transport.rs` gives the same packet events to the adapter and to cwnd's TCP endpoint (RFC 6675, without
 //! reneging, reordering and timeouts), and compares what their algorithms are told.
 //!
-//! | fields | agreement |
+//! | what | agreement |
 //! |---|---|
-//! | `acked`, `delivered`, `lost`, `marked`, `rtt`, `srtt`, `min_rtt`, `in_flight`, `prior_in_flight`, `app_limited`, all of `rate`, all of `LostPacket` | always |
-//! | every field, and `cwnd`, `ssthresh` and `pacing_rate` after every ACK | while nothing is lost |
-//! | `cumulative` | QUIC has no cumulative acknowledgement: equal to `acked` |
-//! | `sent` | QUIC counts every packet; TCP does not count retransmissions |
-//! | `round`, `round_start` | after a loss: QUIC's round trips go on with the packets, TCP's wait for the cumulative acknowledgement |
-//! | `state`, [`on_recovery_exit`](crate::CongestionControl::on_recovery_exit) | QUIC leaves recovery with the ACK of a packet sent after its beginning (RFC 9002 section 7.3.2), TCP when everything sent before is acknowledged |
-//! | `cwnd` during recovery, and so `cwnd_limited` | QUIC reduces at once, the TCP endpoint by proportional rate reduction (RFC 6937) |
-//! | `Congestion` | same time, kind, `in_flight`, `lost` and round-trip times; `flight_size` has no packets that were acknowledged out of order |
-//! | marks of the last packet in flight | begin an episode in QUIC, none in TCP |
-//! | timeouts | QUIC has no retransmission timeout; persistent congestion (RFC 9002 section 7.6) is reported as one |
-//! | `on_dup_ack` | never called |
+//! | `acked`, `delivered`, `lost`, `marked`, `in_flight`, `prior_in_flight`, `app_limited` and all of `rate` in `Ack`; all of `LostPacket` | always |
+//! | all other fields of `Ack` (but `compat`), idle restarts, and `cwnd`, `ssthresh` and `pacing_rate` after every ACK, with every registered algorithm | while nothing is lost, and marks begin no episode |
+//! | `Congestion`, recovery exits, and all of `Ack` but `cwnd_limited` | with marks that begin episodes: the endpoint lowers its window by proportional rate reduction (RFC 6937), QUIC at once |
+//! | the first `Congestion`: time, kind, `in_flight`, `lost`, round-trip times | with losses |
+//!
+//! These differ by QUIC's rules:
+//!
+//! | what | in QUIC |
+//! |---|---|
+//! | `cumulative` | there is no cumulative acknowledgement: equal to `acked`, so packets acknowledged out of order can grow the window |
+//! | `sent` | counts every packet; TCP does not count retransmissions |
+//! | `rtt`, `srtt`, `min_rtt` | packet numbers are unambiguous: ACKs of retransmitted data give samples, too |
+//! | `round`, `round_start` | round trips go on with the packets; TCP's wait for the cumulative acknowledgement |
+//! | `state`, recovery exits, later episodes | the ACK of a packet sent after its beginning ends a recovery, and the loss of one begins another (RFC 9002 section 7.3.2); TCP recovers everything sent before its beginning first |
+//! | `flight_size` | has no packets that were acknowledged out of order |
+//! | a mark of the last packet in flight | begins an episode; in the TCP endpoint it does not |
+//! | timeouts | persistent congestion (RFC 9002 section 7.6) is reported as one; there is no retransmission timeout |
+//! | the window after an idle time | is kept: the transport paces (RFC 9002 section 7.8) |
+//! | `on_dup_ack` | is never called |
 //!
 //! # Units
 //!
