@@ -1,0 +1,146 @@
+//! Algorithms for quinn.
+//!
+//! quinn 0.11 ignores the pacing rate of its controllers and paces at 1.25 windows per smoothed round-trip time. A rate-based algorithm
+//! such as BBR allows a window of two bandwidth-delay products and relies on its rate, so that its queue would grow by a round-trip time.
+//! The adapter therefore shapes such flows by the window: quinn is given no more than what the rate sends in a smoothed round-trip time
+//! ([`Settings::shape_by_window`](crate::Settings::shape_by_window) turns this off). `docs/how-to/quic.md` has measurements. Where the rate
+//! matters, use noq, which paces at it.
+//!
+//! quinn reports the bytes of lost packets, not which: the oldest are taken for lost. It reports one congestion event without lost bytes for
+//! an ACK frame with new ECN marks, without their number: all packets that the frame acknowledges then count as marked. quinn sends ECT(0),
+//! so queues treat DCTCP and TCP Prague as classic traffic. It does not report spurious losses.
+//!
+//! When a peer's port changes, quinn copies the controller. An algorithm's state cannot be copied: the copy begins with its initial window.
+
+use crate::controllers::{AlgorithmError, Controller as Shared, Controllers};
+use quinn_proto::RttEstimator;
+use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Returns a factory of controllers with a registered algorithm, for `TransportConfig::congestion_controller_factory`: `NAME` or
+/// `NAME:PARAMETER=VALUE,…`.
+///
+/// # Errors
+/// There is no such algorithm, or it refuses its parameters.
+pub fn factory(algorithm: &str) -> Result<Arc<dyn ControllerFactory + Send + Sync>, AlgorithmError> {
+    Ok(Arc::new(Controllers::named(algorithm)?))
+}
+
+impl ControllerFactory for Controllers {
+    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+        Box::new(QuinnController {
+            shared: Mutex::new(Shared::new(&self, now, current_mtu)),
+            smoothed: Duration::ZERO,
+        })
+    }
+}
+
+/// A controller. Calls that change nothing for quinn may tell the algorithm of the last ACK, therefore the lock. It is never contended.
+struct QuinnController {
+    shared: Mutex<Shared>,
+    /// quinn's smoothed round-trip time, by which it paces; zero before the first ACK.
+    smoothed: Duration,
+}
+
+impl QuinnController {
+    fn shared(&mut self) -> &mut Shared {
+        self.shared.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(&self, read: impl FnOnce(&mut Shared) -> T) -> T {
+        read(&mut self.shared.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the window of the algorithm, or less if that shapes the flow to its pacing rate.
+    fn shaped_window(&self, shared: &mut Shared) -> u64 {
+        let window = shared.adapter.window();
+        let rate = shared.adapter.pacing_rate().filter(|_| shared.settings().shape_by_window);
+        match rate {
+            Some(rate) if !self.smoothed.is_zero() => {
+                window.min(shape(rate, self.smoothed, shared.datagram()))
+            }
+            _ => window,
+        }
+    }
+}
+
+/// Datagrams that a shaped window has beyond what the rate sends in a round-trip time: what quinn sends in a burst while ACKs are delayed.
+const BURST: u64 = 2;
+
+/// Returns the window that shapes a flow to a rate, bytes a second. In a steady state it limits the bytes in flight to what the rate sends
+/// in a round-trip time, and quinn's own pacing, which is a quarter faster, spreads them.
+fn shape(rate: f64, smoothed: Duration, datagram: u64) -> u64 {
+    (rate * smoothed.as_secs_f64()) as u64 + BURST * datagram
+}
+
+impl Controller for QuinnController {
+    fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
+        // Several datagrams that leave together have the full size, except the last.
+        let shared = self.shared();
+        let datagram = shared.datagram().max(1);
+        let count = bytes.div_ceil(datagram);
+        for i in 0..count {
+            let size = datagram.min(bytes - i * datagram) as u32;
+            shared.on_sent(now, size, last_packet_number.saturating_sub(count - 1 - i));
+        }
+    }
+
+    fn on_ack(&mut self, now: Instant, sent: Instant, _: u64, _: bool, rtt: &RttEstimator) {
+        self.smoothed = rtt.get();
+        self.shared().on_acked(now, sent, None);
+    }
+
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _: Option<u64>) {
+        self.shared().on_ack_end(now, in_flight, app_limited);
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        is_persistent_congestion: bool,
+        lost_bytes: u64,
+    ) {
+        let shared = self.shared();
+        if lost_bytes == 0 {
+            shared.on_marks(now);
+        } else {
+            shared.on_bytes_lost(now, sent, lost_bytes);
+            shared.on_losses(now, is_persistent_congestion);
+        }
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.shared().on_mtu_update(new_mtu);
+    }
+
+    fn window(&self) -> u64 {
+        // quinn sends while its bytes in flight and a datagram are less than the window, not equal: without this byte one is missing.
+        self.with(|shared| self.shaped_window(shared) + 1)
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        self.with(|shared| {
+            let mut metrics = ControllerMetrics::default();
+            metrics.congestion_window = self.shaped_window(shared);
+            metrics.ssthresh = shared.adapter.ssthresh();
+            metrics.pacing_rate = shared.adapter.pacing_rate().map(|rate| (8.0 * rate) as u64);
+            metrics
+        })
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        let shared = self.with(|shared| shared.begin_again());
+        Box::new(QuinnController { shared: Mutex::new(shared), smoothed: self.smoothed })
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.with(|shared| shared.initial_window())
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
