@@ -263,3 +263,100 @@ impl Controller {
         self.clock.nanos(now)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwnd_cc::State;
+    use std::time::Duration;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn controller(name: &str) -> (Controller, Instant) {
+        let now = Instant::now();
+        (Controller::new(&Controllers::named(name).unwrap(), now, 1_000), now)
+    }
+
+    #[test]
+    fn every_algorithm_has_controllers() {
+        for info in cwnd_cc::all() {
+            let (mut controller, _) = controller(info.name);
+            // Hybla begins with less.
+            let windows = 2_000..=controller.initial_window();
+            assert!(windows.contains(&controller.adapter.window()), "{}", info.name);
+        }
+    }
+
+    #[test]
+    fn a_text_is_checked_at_once() {
+        let message = |text: &str| Controllers::named(text).unwrap_err().to_string();
+        assert_eq!(
+            message("cubic:beta=2"),
+            "parameter `beta` cannot be `2`: it takes a number from 0.1 to 0.95"
+        );
+        assert!(message("cubik").starts_with("no algorithm is called `cubik`; there are newreno, "));
+        assert_eq!(message("cubic:"), "column 7: a parameter is written `name=value`, after the colon");
+        assert!(Controllers::named("BBRv3").is_ok() && Controllers::named("elastic:beta=0.7").is_ok());
+    }
+
+    /// Two round trips: a window of ten, then of twenty datagrams.
+    #[test]
+    fn acknowledged_packets_open_the_window() {
+        let (mut controller, now) = controller("newreno");
+        for (round, packets) in [10u64, 20].into_iter().enumerate() {
+            let now = now + 50 * MS * round as u32;
+            (0..packets).for_each(|number| controller.on_sent(now, 1_000, number));
+            let later = now + 50 * MS;
+            // By time and number, or by time alone.
+            (0..packets)
+                .for_each(|number| controller.on_acked(later, now, Some(number).filter(|_| round == 0)));
+            // One that was never sent.
+            controller.on_acked(later, now + MS, None);
+            controller.on_ack_end(later, 0, false);
+        }
+        assert_eq!(controller.adapter.window(), 40_000);
+        assert_eq!(controller.adapter.srtt(), Nanos::from_millis(50));
+    }
+
+    /// After ten seconds without an ACK its packets are still known when they are declared lost.
+    #[test]
+    fn an_outage_is_persistent_congestion() {
+        let (mut controller, now) = controller("cubic");
+        controller.on_sent(now, 1_000, 0);
+        controller.on_acked(now + 50 * MS, now, None);
+        controller.on_ack_end(now + 50 * MS, 0, false);
+        (1..10).for_each(|number| controller.on_sent(now + 60 * MS, 1_000, number));
+        let later = now + 10_000 * MS;
+        controller.on_sent(later, 1_000, 10);
+        controller.on_acked(later + 50 * MS, later, None);
+        controller.on_ack_end(later + 50 * MS, 9_000, false);
+        (1..10).for_each(|number| {
+            let packet = controller.packets.take_number(number).unwrap();
+            controller.adapter.on_packet_lost(controller.clock.nanos(later + 50 * MS), &packet);
+        });
+        controller.on_losses(later + 50 * MS, true);
+        // Two datagrams, and one more for the acknowledged one: slow start.
+        assert_eq!((controller.adapter.window(), controller.adapter.state()), (3_000, State::Loss));
+        // Then they are forgotten.
+        controller.on_sent(later + 60 * MS, 1_000, 11);
+        controller.on_acked(later + 110 * MS, later + 60 * MS, None);
+        controller.on_ack_end(later + 110 * MS, 0, false);
+        assert!(controller.packets.is_empty());
+    }
+
+    #[test]
+    fn each_path_has_an_algorithm_of_its_own() {
+        let built = Arc::new(std::sync::Mutex::new(0));
+        let count = Arc::clone(&built);
+        let controllers = Controllers::new(move || {
+            *count.lock().unwrap() += 1;
+            (cwnd_cc::find("vegas").unwrap().build)(&cwnd_cc::Parameters::new()).unwrap()
+        });
+        let settings = Settings { initial_window: 4.0, largest_window: 6.0, ..Settings::default() };
+        let controllers = controllers.with_settings(settings);
+        let mut first = Controller::new(&controllers, Instant::now(), 1_000);
+        assert_eq!((first.adapter.window(), first.begin_again().adapter.window()), (4_000, 4_000));
+        assert_eq!(*built.lock().unwrap(), 2);
+        assert_eq!(first.adapter.segments().clamp(), 6.0);
+    }
+}

@@ -122,3 +122,82 @@ impl Controller for NoqController {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn built(name: &str) -> (Box<dyn Controller>, Instant) {
+        let now = Instant::now();
+        (factory(name).unwrap().build(now, 1_200), now)
+    }
+
+    fn send(controller: &mut dyn Controller, now: Instant, packets: std::ops::Range<u64>) {
+        packets.for_each(|number| controller.on_packet_sent(now, 1_200, number));
+    }
+
+    fn lose(controller: &mut dyn Controller, now: Instant, packets: std::ops::Range<u64>, persistent: bool) {
+        packets.clone().for_each(|number| controller.on_packet_lost(1_200, number, now));
+        let bytes = 1_200 * (packets.end - packets.start);
+        controller.on_congestion_event(now, now, persistent, false, bytes, packets.end - 1);
+    }
+
+    /// The losses of one flight halve the window once. Those of packets that were sent after that do it again.
+    #[test]
+    fn losses_of_one_flight_are_one_event() {
+        let (mut controller, now) = built("newreno");
+        send(&mut *controller, now, 0..10);
+        lose(&mut *controller, now + 50 * MS, 0..2, false);
+        assert_eq!((controller.window(), controller.metrics().ssthresh), (6_000, Some(6_000)));
+        send(&mut *controller, now + 50 * MS, 10..12);
+        lose(&mut *controller, now + 51 * MS, 2..4, false);
+        assert_eq!(controller.window(), 6_000);
+        lose(&mut *controller, now + 99 * MS, 10..11, false);
+        assert_eq!(controller.window(), 2_400);
+        lose(&mut *controller, now + 900 * MS, 4..10, true);
+        assert_eq!(controller.window(), 2_400);
+    }
+
+    #[test]
+    fn spurious_losses_are_undone() {
+        let (mut controller, now) = built("cubic");
+        send(&mut *controller, now, 0..10);
+        lose(&mut *controller, now + 50 * MS, 0..2, false);
+        assert!(controller.window() < 12_000);
+        controller.on_spurious_congestion_event();
+        assert_eq!((controller.window(), controller.metrics().ssthresh), (12_000, None));
+    }
+
+    /// A mark is an event for NewReno. BBR v3 takes marks from the ACKs.
+    #[test]
+    fn marks_are_events_for_those_that_ask() {
+        for (name, window) in [("newreno", 6_000), ("bbr3", 12_000)] {
+            let (mut controller, now) = built(name);
+            send(&mut *controller, now, 0..10);
+            controller.on_congestion_event(now + 50 * MS, now, false, true, 0, 9);
+            assert_eq!(controller.window(), window, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_larger_mtu_and_a_copy_begin_with_ten_datagrams() {
+        let (mut controller, now) = built("cubic");
+        controller.on_mtu_update(1_452);
+        assert_eq!((controller.window(), controller.initial_window()), (14_520, 14_520));
+        send(&mut *controller, now, 0..10);
+        lose(&mut *controller, now + 50 * MS, 0..1, false);
+        assert!(controller.window() < 14_520);
+        assert_eq!(controller.clone_box().window(), 14_520);
+        assert!(format!("{controller:?}").starts_with("NoqController(Adapter"));
+    }
+
+    /// Algorithms without a rate leave pacing to noq.
+    #[test]
+    fn only_a_rate_based_algorithm_sets_the_rate() {
+        assert_eq!(built("cubic").0.metrics().pacing_rate, None);
+        assert!(built("bbr3").0.metrics().pacing_rate.is_some_and(|rate| rate > 0));
+    }
+}
