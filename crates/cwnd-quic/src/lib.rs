@@ -18,7 +18,7 @@
 //! The text is that of cwnd's command line; `cwnd algorithms` and [`cwnd_cc::all`] list the algorithms. [`Controllers`] takes an algorithm
 //! of your own, and settings. What the adapters report to an algorithm is described in [`cwnd_cc::transport`].
 //!
-//! With the feature `net`, [`host`] runs both implementations in simulated time beside TCP flows, with these adapters.
+//! With the feature `net`, [`host`] runs both implementations in simulated time, together with TCP flows, with these adapters.
 #![forbid(unsafe_code)]
 
 #[cfg(any(feature = "noq", feature = "quinn"))]

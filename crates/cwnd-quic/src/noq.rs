@@ -32,7 +32,7 @@ impl ControllerFactory for Controllers {
     }
 }
 
-/// A controller. Calls that change nothing for noq may tell the algorithm of the last ACK, therefore the lock. It is never contended.
+/// A controller. Calls that change nothing for noq may report the last ACK to the algorithm, therefore the lock. It is never contended.
 struct NoqController(Mutex<Shared>);
 
 impl NoqController {

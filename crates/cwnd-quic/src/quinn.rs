@@ -2,7 +2,7 @@
 //!
 //! quinn 0.11 ignores the pacing rate of its controllers and paces at 1.25 windows per smoothed round-trip time. A rate-based algorithm
 //! such as BBR allows a window of two bandwidth-delay products and relies on its rate, so that its queue would grow by a round-trip time.
-//! The adapter therefore shapes such flows by the window: quinn is given no more than what the rate sends in a smoothed round-trip time
+//! The adapter therefore shapes such flows by the window: quinn is given no more than what the rate sends in a round-trip time
 //! ([`Settings::shape_by_window`](crate::Settings::shape_by_window) turns this off). `docs/how-to/quic.md` has measurements. Where the rate
 //! matters, use noq, which paces at it.
 //!
@@ -13,11 +13,12 @@
 //! When a peer's port changes, quinn copies the controller. An algorithm's state cannot be copied: the copy begins with its initial window.
 
 use crate::controllers::{AlgorithmError, Controller as Shared, Controllers};
+use cwnd_cc::Nanos;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Returns a factory of controllers with a registered algorithm, for `TransportConfig::congestion_controller_factory`: `NAME` or
 /// `NAME:PARAMETER=VALUE,…`.
@@ -30,38 +31,29 @@ pub fn factory(algorithm: &str) -> Result<Arc<dyn ControllerFactory + Send + Syn
 
 impl ControllerFactory for Controllers {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
-        Box::new(QuinnController {
-            shared: Mutex::new(Shared::new(&self, now, current_mtu)),
-            smoothed: Duration::ZERO,
-        })
+        Box::new(QuinnController(Mutex::new(Shared::new(&self, now, current_mtu))))
     }
 }
 
-/// A controller. Calls that change nothing for quinn may tell the algorithm of the last ACK, therefore the lock. It is never contended.
-struct QuinnController {
-    shared: Mutex<Shared>,
-    /// quinn's smoothed round-trip time, by which it paces; zero before the first ACK.
-    smoothed: Duration,
-}
+/// A controller. Calls that change nothing for quinn may report the last ACK to the algorithm, therefore the lock. It is never contended.
+struct QuinnController(Mutex<Shared>);
 
 impl QuinnController {
     fn shared(&mut self) -> &mut Shared {
-        self.shared.get_mut().unwrap_or_else(PoisonError::into_inner)
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn with<T>(&self, read: impl FnOnce(&mut Shared) -> T) -> T {
-        read(&mut self.shared.lock().unwrap_or_else(PoisonError::into_inner))
+        read(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns the window of the algorithm, or less if that shapes the flow to its pacing rate.
-    fn shaped_window(&self, shared: &mut Shared) -> u64 {
+    fn shaped_window(shared: &mut Shared) -> u64 {
         let window = shared.adapter.window();
         let rate = shared.adapter.pacing_rate().filter(|_| shared.settings().shape_by_window);
-        match rate {
-            Some(rate) if !self.smoothed.is_zero() => {
-                window.min(shape(rate, self.smoothed, shared.datagram()))
-            }
-            _ => window,
+        match rate.zip(shared.adapter.min_rtt()) {
+            Some((rate, min_rtt)) => shape(window, rate, min_rtt, shared.adapter.srtt(), shared.datagram()),
+            None => window,
         }
     }
 }
@@ -69,11 +61,22 @@ impl QuinnController {
 /// Datagrams that a shaped window has beyond what the rate sends in a round-trip time, so that one can leave while an ACK is delayed.
 const MARGIN: u64 = 1;
 
-/// Returns the window that shapes a flow to a rate, bytes a second. It limits the bytes in flight to what the rate sends in a smoothed
-/// round-trip time; quinn's own pacing, which is a quarter faster, spreads them. A window that made quinn pace at the rate itself, four fifths
-/// of this one, would also limit the bytes in flight to four fifths.
-fn shape(rate: f64, smoothed: Duration, datagram: u64) -> u64 {
-    (rate * smoothed.as_secs_f64()) as u64 + MARGIN * datagram
+/// Share of the queueing delay for which a shaped window has room.
+const ROOM: f64 = 0.9;
+
+/// Returns the window that shapes a flow to a rate, bytes a second: at most `window`. It limits the bytes in flight to what the rate sends
+/// in a round-trip time; quinn's own pacing, which is a quarter faster, spreads them. With room for the whole queueing delay any queue would
+/// stay; with room for nine tenths of it, it drains. An algorithm whose rate would send its whole window in a round-trip time, such as
+/// TCP Prague, is limited by the window and keeps it.
+///
+/// A window that made quinn pace at the rate itself, four fifths of this one, would also limit the bytes in flight to four fifths.
+fn shape(window: u64, rate: f64, min_rtt: Nanos, srtt: Nanos, datagram: u64) -> u64 {
+    let margin = MARGIN * datagram;
+    if (rate * srtt.as_secs_f64()) as u64 + margin >= window {
+        return window;
+    }
+    let round_trip = min_rtt.as_secs_f64() + ROOM * srtt.since(min_rtt).as_secs_f64();
+    (rate * round_trip) as u64 + margin
 }
 
 impl Controller for QuinnController {
@@ -88,8 +91,7 @@ impl Controller for QuinnController {
         }
     }
 
-    fn on_ack(&mut self, now: Instant, sent: Instant, _: u64, _: bool, rtt: &RttEstimator) {
-        self.smoothed = rtt.get();
+    fn on_ack(&mut self, now: Instant, sent: Instant, _: u64, _: bool, _: &RttEstimator) {
         self.shared().on_acked(now, sent, None);
     }
 
@@ -119,13 +121,13 @@ impl Controller for QuinnController {
 
     fn window(&self) -> u64 {
         // quinn sends while its bytes in flight and a datagram are less than the window, not equal: without this byte one is missing.
-        self.with(|shared| self.shaped_window(shared) + 1)
+        self.with(|shared| Self::shaped_window(shared) + 1)
     }
 
     fn metrics(&self) -> ControllerMetrics {
         self.with(|shared| {
             let mut metrics = ControllerMetrics::default();
-            metrics.congestion_window = self.shaped_window(shared);
+            metrics.congestion_window = Self::shaped_window(shared);
             metrics.ssthresh = shared.adapter.ssthresh();
             metrics.pacing_rate = shared.adapter.pacing_rate().map(|rate| (8.0 * rate) as u64);
             metrics
@@ -133,8 +135,7 @@ impl Controller for QuinnController {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        let shared = self.with(|shared| shared.begin_again());
-        Box::new(QuinnController { shared: Mutex::new(shared), smoothed: self.smoothed })
+        Box::new(QuinnController(Mutex::new(self.with(|shared| shared.begin_again()))))
     }
 
     fn initial_window(&self) -> u64 {
@@ -150,6 +151,7 @@ impl Controller for QuinnController {
 mod tests {
     use super::*;
     use crate::Settings;
+    use std::time::Duration;
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -201,10 +203,13 @@ mod tests {
         assert_eq!(controller.clone_box().window(), 14_521);
     }
 
-    /// 12 Mbit/s for 40 ms are 60,000 bytes.
+    /// 12 Mbit/s for 40 ms are 60,000 bytes, and for 0.9 of 20 ms of queueing 27,000.
     #[test]
     fn a_rate_shapes_by_the_window() {
-        assert_eq!(shape(1.5e6, 40 * MS, 1_200), 61_200);
+        let window = |srtt| shape(200_000, 1.5e6, Nanos::from_millis(40), Nanos::from_millis(srtt), 1_200);
+        assert_eq!([40, 60].map(window), [61_200, 88_200]);
+        // In 140 ms the rate would send the whole window.
+        assert_eq!(window(140), 200_000);
         // Before the first round-trip time, and if it is turned off, the window is the algorithm's.
         for shape_by_window in [true, false] {
             let settings = Settings { shape_by_window, ..Settings::default() };

@@ -22,7 +22,7 @@ const MSS: u32 = 1_000;
 /// No retransmission timer expires within a run.
 const RTO: u64 = 10_000_000 * MS;
 
-/// What an algorithm was told.
+/// What an algorithm received.
 #[derive(Clone, Debug, Default)]
 struct Notes {
     acks: Vec<Ack>,
@@ -249,7 +249,7 @@ impl Run {
             now + u64::from(1 + self.draws.below(300)) * MS + u64::from(self.draws.below(1_000));
     }
 
-    /// Takes what the sender has done: losses, new packets, and a lack of data.
+    /// Handles what the sender has done: losses, new packets, and a lack of data.
     fn after_event(&mut self) {
         let events: Vec<_> = std::iter::from_fn(|| self.sender.take_event(NEVER)).collect();
         for (at, seq) in std::mem::take(&mut self.tape.0) {
@@ -403,7 +403,7 @@ fn without_losses_everything_agrees() {
 }
 
 #[test]
-fn marks_are_told_alike() {
+fn marks_are_reported_alike() {
     exchanges(Path::Marking, 6, 300, |context, info, run, [tcp, adapter]| {
         let marks_only = (info.build)(&Parameters::new()).unwrap().needs().marks_only;
         assert_eq!(tcp.acks.len(), adapter.acks.len(), "{context}");
@@ -432,7 +432,7 @@ fn marks_are_told_alike() {
 }
 
 #[test]
-fn losses_are_told_alike() {
+fn losses_are_reported_alike() {
     exchanges(Path::Lossy, 6, 300, |context, _, _, [tcp, adapter]| {
         assert_eq!(tcp.acks.len(), adapter.acks.len(), "{context}");
         for (i, (tcp, adapter)) in tcp.acks.iter().zip(&adapter.acks).enumerate() {

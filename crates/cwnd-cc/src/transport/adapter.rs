@@ -54,7 +54,7 @@ pub struct AckEnd {
     pub app_limited: bool,
 }
 
-/// An algorithm, its window, and what the algorithm must be told. The [module](super) describes the order of calls.
+/// An algorithm, its window, and what the transport must report to it. The [module](super) describes the order of calls.
 pub struct Adapter {
     algorithm: Box<dyn CongestionControl>,
     needs: Needs,
@@ -84,7 +84,7 @@ pub struct Adapter {
     idle_since: Option<Nanos>,
     batch: Batch,
     pending: Option<Pending>,
-    told: Told,
+    reported: Reported,
 }
 
 /// The packets that the present ACK frame has acknowledged so far.
@@ -98,7 +98,7 @@ struct Batch {
     newest: u64,
 }
 
-/// An ACK of which the algorithm has not been told.
+/// An ACK that was not reported to the algorithm yet.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     now: Nanos,
@@ -108,9 +108,9 @@ struct Pending {
     app_limited: bool,
 }
 
-/// What the algorithm was told so far.
+/// Counts as of the last report to the algorithm.
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct Reported {
     delivered: u64,
     lost: u64,
     marked: u64,
@@ -151,7 +151,7 @@ impl Adapter {
             idle_since: None,
             batch: Batch::default(),
             pending: None,
-            told: Told::default(),
+            reported: Reported::default(),
         }
     }
 
@@ -204,7 +204,7 @@ impl Adapter {
         self.sampler.on_acked(now, newest);
     }
 
-    /// Handles the end of an ACK frame. The algorithm is told of the ACK when the transport next asks for the window or sends.
+    /// Handles the end of an ACK frame. The adapter reports the ACK to the algorithm when the transport next asks for the window or sends.
     pub fn on_ack_end(&mut self, now: Nanos, end: &AckEnd) {
         self.in_flight = end.in_flight.unwrap_or(self.in_flight);
         let Batch { prior_in_flight: Some(prior_in_flight), packets, timed, newest } =
@@ -214,7 +214,7 @@ impl Adapter {
         };
         let rtt = timed.map(|sent| now.since(sent));
         rtt.into_iter().for_each(|rtt| self.rtt.add(rtt));
-        self.told.packets = packets;
+        self.reported.packets = packets;
         self.end_recovery(now);
         self.pending = Some(Pending { now, prior_in_flight, newest, rtt, app_limited: end.app_limited });
     }
@@ -250,7 +250,7 @@ impl Adapter {
     /// transport does not know, in which case all packets that the frame acknowledged count as marked, as in classic ECN.
     pub fn on_marks(&mut self, now: Nanos, packets: Option<u32>) {
         self.settle_before(now);
-        let of_frame = if self.batch.packets > 0 { self.batch.packets } else { self.told.packets };
+        let of_frame = if self.batch.packets > 0 { self.batch.packets } else { self.reported.packets };
         let marked = packets.unwrap_or(of_frame.max(1));
         if marked == 0 {
             return;
@@ -365,14 +365,14 @@ impl Adapter {
         self.algorithm.observe(&self.window, &at, values);
     }
 
-    /// Tells the algorithm of the last ACK, unless it was told.
+    /// Reports the last ACK to the algorithm, unless it was reported.
     fn settle(&mut self) {
         if let Some(pending) = self.pending.take() {
             self.report(&pending);
         }
     }
 
-    /// Tells the algorithm of the last ACK if it came before `now`.
+    /// Reports the last ACK to the algorithm if it came before `now`.
     fn settle_before(&mut self, now: Nanos) {
         if self.pending.is_some_and(|pending| pending.now < now) {
             self.settle();
@@ -383,14 +383,14 @@ impl Adapter {
         let &Pending { now, prior_in_flight, newest, rtt, app_limited } = pending;
         let round_start = self.usage.on_acked(newest, self.next);
         let totals = Totals { delivered: self.delivered.total, lost: self.lost.total, marked: self.marked };
-        let acked = (totals.delivered - self.told.delivered) as u32;
+        let acked = (totals.delivered - self.reported.delivered) as u32;
         let in_flight = self.segments_in_flight();
         let ack = Ack {
             now,
             acked,
             cumulative: acked,
-            lost: (totals.lost - self.told.lost) as u32,
-            marked: (totals.marked - self.told.marked) as u32,
+            lost: (totals.lost - self.reported.lost) as u32,
+            marked: (totals.marked - self.reported.marked) as u32,
             rtt,
             srtt: self.rtt.smoothed(),
             min_rtt: self.rtt.min,
@@ -407,7 +407,7 @@ impl Adapter {
             ..Ack::default()
         };
         let Totals { delivered, lost, marked } = totals;
-        self.told = Told { delivered, lost, marked, ..self.told };
+        self.reported = Reported { delivered, lost, marked, ..self.reported };
         self.algorithm.on_ack(&mut self.window, &ack);
         self.record_use();
         if app_limited {

@@ -16,13 +16,13 @@
 //! | the transport wants to send | [`Adapter::window`], [`Adapter::pacing_rate`] |
 //!
 //! Losses and marks that an ACK frame reveals may be reported before or after [`Adapter::on_ack_end`], as long as they come
-//! before the transport next asks for the window or sends. The adapter tells the algorithm of the ACK at that moment, so
+//! before the transport next asks for the window or sends. The adapter reports the ACK to the algorithm at that moment, so
 //! [`Ack`](crate::Ack) contains the losses, the marks and the state that result from the same frame.
 //!
 //! # What follows TCP, and what follows QUIC
 //!
 //! `cwnd-tcp/tests/transport.rs` gives the same packet events to the adapter and to cwnd's TCP endpoint (RFC 6675, without
-//! reneging, reordering and timeouts), and compares what their algorithms are told.
+//! reneging, reordering and timeouts), and compares the reports that their algorithms get.
 //!
 //! | what | agreement |
 //! |---|---|
@@ -38,7 +38,7 @@
 //! | `cumulative` | there is no cumulative acknowledgement: equal to `acked`, so packets acknowledged out of order can grow the window |
 //! | `sent` | counts every packet; TCP does not count retransmissions |
 //! | `rtt`, `srtt`, `min_rtt` | packet numbers are unambiguous: ACKs of retransmitted data give samples, too |
-//! | `round`, `round_start` | round trips go on with the packets; TCP's wait for the cumulative acknowledgement |
+//! | `round`, `round_start` | round trips continue with the packets; TCP's wait for the cumulative acknowledgement |
 //! | `state`, recovery exits, later episodes | the ACK of a packet sent after its beginning ends a recovery, and the loss of one begins another (RFC 9002 section 7.3.2); TCP recovers everything sent before its beginning first |
 //! | `flight_size` | has no packets that were acknowledged out of order |
 //! | a mark of the last packet in flight | begins an episode; in the TCP endpoint it does not |

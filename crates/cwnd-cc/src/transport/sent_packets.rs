@@ -36,7 +36,7 @@ impl SentPacket {
         self.bytes
     }
 
-    /// Returns what an algorithm is told if it is lost at `now`, as the `lost`th segment of the connection.
+    /// Returns the report to an algorithm if it is lost at `now`, as the `lost`th segment of the connection.
     pub(super) fn lost_at(&self, now: Nanos, lost: u64) -> LostPacket {
         LostPacket {
             now,

@@ -25,7 +25,7 @@ fn adapter(name: &str) -> Adapter {
     Adapter::new(algorithm, Nanos::ZERO, &settings())
 }
 
-/// What an algorithm was told.
+/// What an algorithm received.
 #[derive(Default)]
 struct Notes {
     acks: Vec<Ack>,
@@ -142,9 +142,9 @@ fn persistent_congestion_is_a_timeout() {
     }
 }
 
-/// Three losses and two marks of the same frame, before and after its end: the ACK is told once, with both.
+/// Three losses and two marks of the same frame, before and after its end: the ACK is reported once, with both.
 #[test]
-fn an_ack_is_told_with_its_losses_and_marks() {
+fn an_ack_is_reported_with_its_losses_and_marks() {
     for late in [false, true] {
         let (mut adapter, notes) = recorded(Needs { lost_packets: true, ..Needs::default() }, &settings());
         let flight = send(&mut adapter, ms(1), 10);
@@ -160,7 +160,7 @@ fn an_ack_is_told_with_its_losses_and_marks() {
         }
         assert_eq!(adapter.window(), 5 * SEGMENT);
         let notes = notes.lock().unwrap();
-        let [ack] = notes.acks[..] else { panic!("one ACK is told") };
+        let [ack] = notes.acks[..] else { panic!("one ACK is reported") };
         assert_eq!((ack.acked, ack.lost, ack.marked, ack.state), (5, 3, 2, State::Recovery));
         assert_eq!((ack.prior_in_flight, ack.in_flight, ack.rtt), (10, 2, Some(ms(50))));
         let rate = ack.rate.unwrap();
@@ -302,7 +302,7 @@ fn short_packets_can_fill_a_window() {
 }
 
 #[test]
-fn several_packets_can_be_told_at_once() {
+fn several_packets_can_be_reported_at_once() {
     let mut one_by_one = adapter("cubic");
     let mut together = adapter("cubic");
     let flight = send(&mut one_by_one, ms(1), 10);

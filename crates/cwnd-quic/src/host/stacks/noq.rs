@@ -128,7 +128,7 @@ impl ControllerFactory for MeteredFactory {
     }
 }
 
-/// A controller that tells a meter what it is told and what it decides.
+/// A controller that reports its events and decisions to a meter.
 #[derive(Debug)]
 struct Metered {
     inner: Box<dyn Controller>,
