@@ -14,7 +14,6 @@
 //!
 //! The table of what an outcome's fields mean for a QUIC flow is in `docs/quic-simulation.md`.
 
-mod bridge;
 mod check;
 mod end;
 mod engine;

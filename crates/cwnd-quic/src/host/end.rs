@@ -1,14 +1,16 @@
 //! One end of a QUIC flow as a host of the network.
 
-use crate::host::bridge::Bridge;
+use crate::controllers::{Controllers, Settings};
 use crate::host::log::Log;
 use crate::host::meter::Meter;
 use crate::host::packet::{Datagram, Kind, Packet};
+use crate::host::seeds::instant;
 use bytes::Bytes;
 use cwnd_cc::{CongestionControl, FlowHints, Nanos};
 use cwnd_link::{Purpose, Stream};
 use cwnd_net::{Codepoint, Output};
 use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
 
 /// What an end is made with.
 #[derive(Clone, Debug)]
@@ -25,8 +27,6 @@ pub struct Plan {
     pub bytes: Option<u64>,
     /// When its bytes should have arrived, ns on the simulation's clock.
     pub deadline: Option<u64>,
-    /// When the handshake begins, ns on the simulation's clock.
-    pub start: u64,
     /// The clock at the scenario's time zero.
     pub origin: u64,
     /// Where the implementation writes qlog of this end.
@@ -36,13 +36,19 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns an algorithm of cwnd for the sender. Its seed is the one that it has in a TCP flow.
-    pub fn bridge(&self, algorithm: Box<dyn CongestionControl>) -> Bridge {
+    /// Returns the controllers of the sender, with an algorithm of cwnd. Its seed is the one that it has in a TCP flow.
+    pub fn controllers(&self, algorithm: Box<dyn CongestionControl>) -> Controllers {
         let flow = u64::from(self.channel / 2);
-        let seed = Stream::new(self.seed, Purpose::Algorithm, flow).next_u64();
-        let clamp = self.window as f64 / f64::from(self.udp_payload);
-        let hints = FlowHints { bytes: self.bytes, deadline: self.deadline.map(Nanos) };
-        Bridge::new(algorithm, self.start, u32::from(self.udp_payload), clamp, seed, hints)
+        let settings = Settings {
+            largest_window: self.window as f64 / f64::from(self.udp_payload),
+            seed: Some(Stream::new(self.seed, Purpose::Algorithm, flow).next_u64()),
+            hints: FlowHints { bytes: self.bytes, deadline: self.deadline.map(Nanos) },
+            origin: Some(instant(0)),
+            ..Settings::default()
+        };
+        let algorithm = Mutex::new(Some(algorithm));
+        let take = move || algorithm.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Controllers::new(move || take().expect("a simulated connection has one path")).with_settings(settings)
     }
 }
 

@@ -59,10 +59,14 @@ impl Meter {
         })
     }
 
-    /// Notes the window and the threshold after an event.
-    pub fn set_window(&self, now: u64, window: u64, ssthresh: Option<u64>) {
+    /// Notes that an event begins, up to which the window stayed the same.
+    pub fn begin(&self, now: u64) {
+        self.with(|measured| measured.integrate(now));
+    }
+
+    /// Notes the window and the threshold since the last event.
+    pub fn set_window(&self, window: u64, ssthresh: Option<u64>) {
         self.with(|measured| {
-            measured.integrate(now);
             measured.window = window;
             measured.ssthresh = ssthresh;
         });

@@ -220,7 +220,6 @@ fn quic_ends(
         window: u64::from(scenario.stack.receive_window) * u64::from(scenario.stack.payload),
         bytes: flow.bytes,
         deadline: flow.deadline.map(|after| (scenario.start_of(number).0 + origin).saturating_add(after.0)),
-        start,
         origin,
         log,
         meter: meter.clone(),

@@ -3,7 +3,6 @@
 #[path = "peer.rs"]
 mod peer;
 
-use crate::host::bridge::Bridge;
 use crate::host::end::Plan;
 use crate::host::log::Log;
 use crate::host::meter::Meter;
@@ -20,10 +19,9 @@ use proto::{
     TransportConfig,
 };
 use std::any::Any;
-use std::fmt;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use peer::{Controllers, QuicPeer};
@@ -52,7 +50,7 @@ pub fn controllers(
 ) -> Result<Controllers, String> {
     let inner = match algorithm.name.strip_suffix("@noq") {
         Some(name) => own(name).ok_or_else(|| format!("noq has no `{name}`"))?,
-        None => Arc::new(BridgedFactory(Bridged(Arc::new(Mutex::new(plan.bridge(factory(algorithm)?)))))),
+        None => Arc::new(plan.controllers(factory(algorithm)?)),
     };
     Ok(Arc::new(MeteredFactory { inner, meter: plan.meter.clone() }))
 }
@@ -119,6 +117,11 @@ fn write(stream: &mut proto::SendStream<'_>, data: Bytes) -> Result<usize, proto
     stream.write_chunks(&mut &mut [data][..])
 }
 
+/// Returns the controller of the one path.
+fn controller(connection: &Connection) -> Option<&dyn Controller> {
+    connection.congestion_state(PathId::ZERO)
+}
+
 fn lost_packets(connection: &mut Connection) -> u64 {
     connection.path_stats(PathId::ZERO).map_or(0, |stats| stats.lost_packets)
 }
@@ -145,12 +148,13 @@ impl ControllerFactory for MeteredFactory {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
         let inner = Arc::clone(&self.inner).build(now, current_mtu);
         let metered = Metered { inner, meter: self.meter.clone() };
-        metered.note_window(now);
+        metered.begin(now);
+        metered.metrics();
         Box::new(metered)
     }
 }
 
-/// A controller that tells a meter what it is told and what it decides.
+/// A controller that reports its events and decisions to a meter.
 #[derive(Debug)]
 struct Metered {
     inner: Box<dyn Controller>,
@@ -158,13 +162,15 @@ struct Metered {
 }
 
 impl Metered {
-    fn note_window(&self, now: Instant) {
-        self.meter.set_window(nanoseconds(now), self.inner.window(), self.inner.metrics().ssthresh);
+    /// Begins an event. The window so far is the one that the implementation asked for last.
+    fn begin(&self, now: Instant) {
+        self.meter.begin(nanoseconds(now));
     }
 }
 
 impl Controller for Metered {
     fn on_sent(&mut self, now: Instant, bytes: u64, largest_pn: u64) {
+        self.begin(now);
         self.meter.on_sent(bytes);
         self.inner.on_sent(now, bytes, largest_pn);
     }
@@ -186,14 +192,15 @@ impl Controller for Metered {
         app_limited: bool,
         rtt: &RttEstimator,
     ) {
+        self.begin(now);
         self.meter.on_ack(nanoseconds(sent), bytes, rtt.get().as_nanos() as u64);
         self.inner.on_ack(now, sent, bytes, pn, app_limited, rtt);
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
+        self.begin(now);
         self.meter.on_end_acks(nanoseconds(now), in_flight);
         self.inner.on_end_acks(now, in_flight, app_limited, largest);
-        self.note_window(now);
     }
 
     fn on_congestion_event(
@@ -205,9 +212,9 @@ impl Controller for Metered {
         lost_bytes: u64,
         largest_lost_pn: u64,
     ) {
+        self.begin(now);
         self.meter.on_congestion(lost_bytes, persistent);
         self.inner.on_congestion_event(now, sent, persistent, is_ecn, lost_bytes, largest_lost_pn);
-        self.note_window(now);
     }
 
     fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, now: Instant) {
@@ -231,7 +238,9 @@ impl Controller for Metered {
     }
 
     fn metrics(&self) -> ControllerMetrics {
-        self.inner.metrics()
+        let metrics = self.inner.metrics();
+        self.meter.set_window(self.inner.window(), metrics.ssthresh);
+        metrics
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
@@ -244,85 +253,5 @@ impl Controller for Metered {
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self.inner.into_any()
-    }
-}
-
-struct BridgedFactory(Bridged);
-
-impl ControllerFactory for BridgedFactory {
-    fn build(self: Arc<Self>, _: Instant, _: u16) -> Box<dyn Controller> {
-        self.0.clone_box()
-    }
-}
-
-/// An algorithm of cwnd. The one path of a simulated connection has one controller, so that copies share its state.
-#[derive(Clone)]
-struct Bridged(Arc<Mutex<Bridge>>);
-
-impl Bridged {
-    fn with<T>(&self, act: impl FnOnce(&mut Bridge) -> T) -> T {
-        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl fmt::Debug for Bridged {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Bridged")
-    }
-}
-
-impl Controller for Bridged {
-    fn on_sent(&mut self, now: Instant, bytes: u64, _: u64) {
-        self.with(|bridge| bridge.on_sent(nanoseconds(now), bytes));
-    }
-
-    fn on_ack(&mut self, now: Instant, sent: Instant, _: u64, _: u64, _: bool, rtt: &RttEstimator) {
-        let srtt = rtt.get().as_nanos() as u64;
-        self.with(|bridge| bridge.on_ack(nanoseconds(now), nanoseconds(sent), srtt));
-    }
-
-    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _: Option<u64>) {
-        self.with(|bridge| bridge.on_end_acks(nanoseconds(now), in_flight, app_limited));
-    }
-
-    fn on_congestion_event(
-        &mut self,
-        now: Instant,
-        sent: Instant,
-        persistent: bool,
-        is_ecn: bool,
-        lost_bytes: u64,
-        _: u64,
-    ) {
-        let (now, sent) = (nanoseconds(now), nanoseconds(sent));
-        self.with(|bridge| bridge.on_congestion(now, sent, persistent, is_ecn, lost_bytes));
-    }
-
-    fn on_mtu_update(&mut self, _: u16) {}
-
-    fn window(&self) -> u64 {
-        self.with(|bridge| bridge.window())
-    }
-
-    fn metrics(&self) -> ControllerMetrics {
-        self.with(|bridge| {
-            let mut metrics = ControllerMetrics::default();
-            metrics.congestion_window = bridge.window();
-            metrics.ssthresh = bridge.ssthresh();
-            metrics.pacing_rate = bridge.pacing_rate();
-            metrics
-        })
-    }
-
-    fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(self.clone())
-    }
-
-    fn initial_window(&self) -> u64 {
-        self.window()
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
     }
 }

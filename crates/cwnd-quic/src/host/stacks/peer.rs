@@ -208,7 +208,11 @@ impl Peer for QuicPeer {
             return Some(Codepoint::NotEct);
         }
         let (_, connection) = self.connection.as_mut()?;
-        let transmit = super::poll_transmit(connection, instant(now), buffer)?;
+        let Some(transmit) = super::poll_transmit(connection, instant(now), buffer) else {
+            // The event is over: the meter notes the window that it has left.
+            super::controller(connection).map(congestion::Controller::metrics);
+            return None;
+        };
         buffer.truncate(transmit.size);
         Some(match transmit.ecn {
             None => Codepoint::NotEct,
