@@ -37,7 +37,8 @@
 //! |---|---|
 //! | `cumulative` | there is no cumulative acknowledgement: equal to `acked`, so packets acknowledged out of order can grow the window |
 //! | `sent` | counts every packet; TCP does not count retransmissions |
-//! | `rtt`, `srtt`, `min_rtt` | packet numbers are unambiguous: ACKs of retransmitted data give samples, too |
+//! | `rtt`, `srtt`, `min_rtt` | packet numbers are unambiguous: ACKs of retransmitted data give samples, too; those of packets older than one acknowledged before give none |
+//! | `rate.interval` after losses that left nothing in flight | the next packet begins a new interval, as the draft says; in the TCP endpoint a retransmission does not |
 //! | `round`, `round_start` | round trips continue with the packets; TCP's wait for the cumulative acknowledgement |
 //! | `state`, recovery exits, later episodes | the ACK of a packet sent after its beginning ends a recovery, and the loss of one begins another (RFC 9002 section 7.3.2); TCP recovers everything sent before its beginning first |
 //! | `flight_size` | has no packets that were acknowledged out of order |

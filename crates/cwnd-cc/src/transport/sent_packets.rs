@@ -75,7 +75,7 @@ impl SentPackets {
     /// known.
     pub fn take_sent_at(&mut self, sent: Nanos, number: Option<u64>) -> Option<SentPacket> {
         let first = self.entries.partition_point(|entry| entry.packet.sent < sent);
-        let of_that_time = self.entries.iter_mut().skip(first).take_while(|entry| entry.packet.sent == sent);
+        let of_that_time = self.entries.range_mut(first..).take_while(|entry| entry.packet.sent == sent);
         take(of_that_time, |entry| number.is_none_or(|number| entry.number == number))
     }
 
