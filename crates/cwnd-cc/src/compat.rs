@@ -8,6 +8,7 @@ use crate::Nanos;
 
 /// Details of one ACK that only Linux's modules read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AckCompat {
     /// Linux's header prediction held: the ACK acknowledges new data, carries no SACK block and no mark, and advertises
     /// the same window as the ACK before it. Westwood+ counts such an ACK in full. With the default, `false`, it first

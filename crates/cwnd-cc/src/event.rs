@@ -4,6 +4,7 @@ use crate::{AckCompat, CompatNeeds, Nanos};
 
 /// The state of loss recovery, named as in Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum State {
     /// Nothing unusual.
     #[default]
@@ -20,6 +21,7 @@ pub enum State {
 
 /// An ACK.
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ack {
     /// When the ACK came.
     pub now: Nanos,
@@ -76,6 +78,7 @@ impl Ack {
 
 /// A delivery-rate sample (draft-ietf-ccwg-bbr section 4.1.1, "delivery rate samples").
 #[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RateSample {
     /// Segments delivered over the interval.
     pub delivered: u64,
@@ -104,6 +107,7 @@ impl RateSample {
 
 /// Why a congestion episode began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CongestionKind {
     /// Duplicate ACKs, SACK blocks or RACK found a loss.
     Loss,
@@ -115,6 +119,7 @@ pub enum CongestionKind {
 
 /// A congestion episode that begins.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Congestion {
     /// When.
     pub now: Nanos,
@@ -150,6 +155,7 @@ impl Congestion {
 
 /// A duplicate ACK.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DupAck {
     /// When.
     pub now: Nanos,
@@ -161,6 +167,7 @@ pub struct DupAck {
 
 /// One lost segment, with what the transport knew when it was sent.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LostPacket {
     /// When the loss was found.
     pub now: Nanos,
@@ -195,6 +202,7 @@ pub struct Frame {
 
 /// How the receiver echoes congestion marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum EcnMode {
     /// ECN is not used.
     #[default]

@@ -1,6 +1,8 @@
 //! The description of an algorithm: what it is called, what it is, its parameters and how to build one.
 
-use crate::{CongestionControl, Observable, Parameter, ParameterError, ParameterSet, Parameters};
+use crate::{
+    CongestionControl, Observable, Parameter, ParameterError, ParameterSet, ParameterValue, Parameters,
+};
 use alloc::boxed::Box;
 use core::fmt;
 
@@ -62,6 +64,25 @@ pub struct AlgorithmInfo {
     pub observables: &'static [Observable],
     /// Builds the algorithm with the given parameters.
     pub build: fn(&Parameters) -> Result<Box<dyn CongestionControl>, ParameterError>,
+}
+
+impl AlgorithmInfo {
+    /// Builds the algorithm with parameters as a person writes them; see [`Parameter::parse`].
+    ///
+    /// # Errors
+    /// Returns an error for an unknown name or a value that does not fit.
+    pub fn build_from_text<'a>(
+        &self,
+        parameters: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Box<dyn CongestionControl>, ParameterError> {
+        let parse = |(name, text): (&'a str, &'a str)| {
+            let known = self.parameters.iter().find(|parameter| parameter.name == name);
+            // The builder refuses unknown names.
+            let value = known.map_or_else(|| ParameterValue::Word(text.into()), |known| known.parse(text));
+            (name.into(), value)
+        };
+        (self.build)(&parameters.into_iter().map(parse).collect())
+    }
 }
 
 impl fmt::Debug for AlgorithmInfo {

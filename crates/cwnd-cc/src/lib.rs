@@ -8,6 +8,8 @@
 #![forbid(unsafe_code)]
 
 extern crate alloc;
+#[cfg(any(test, feature = "std"))]
+extern crate std;
 
 #[macro_use]
 mod parameters;
@@ -20,6 +22,7 @@ pub mod parts;
 #[cfg(test)]
 mod testing;
 mod time;
+pub mod transport;
 mod window;
 
 pub use algorithms::{all, find};

@@ -123,6 +123,23 @@ pub struct Parameter {
     pub source: &'static str,
 }
 
+impl Parameter {
+    /// Parses a value as a person writes it. Switches are `on`, `true`, `yes`, `off`, `false` and `no`. Text that does not fit the kind
+    /// becomes a word, which [`ParameterSet::from_values`] refuses.
+    pub fn parse(&self, text: &str) -> ParameterValue {
+        let word = || ParameterValue::Word(text.into());
+        match self.kind {
+            ParameterKind::Number { .. } => text.parse().map_or_else(|_| word(), ParameterValue::Number),
+            ParameterKind::Switch { .. } => match text {
+                "true" | "on" | "yes" => ParameterValue::Switch(true),
+                "false" | "off" | "no" => ParameterValue::Switch(false),
+                _ => word(),
+            },
+            ParameterKind::Word { .. } => word(),
+        }
+    }
+}
+
 /// Why parameters were refused.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParameterError {

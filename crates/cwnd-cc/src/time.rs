@@ -1,5 +1,6 @@
 /// A point in time or a span of it, in nanoseconds. The origin is the transport's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Nanos(pub u64);
 
 impl Nanos {
@@ -43,5 +44,24 @@ impl core::ops::Add for Nanos {
     #[inline]
     fn add(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_add(other.0))
+    }
+}
+
+impl From<core::time::Duration> for Nanos {
+    /// Converts a duration. One of more than 584 years becomes [`Nanos::MAX`].
+    fn from(duration: core::time::Duration) -> Nanos {
+        Nanos(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::time::Duration;
+
+    #[test]
+    fn durations_convert() {
+        assert_eq!(Nanos::from(Duration::from_micros(3)), Nanos(3_000));
+        assert_eq!(Nanos::from(Duration::MAX), Nanos::MAX);
     }
 }

@@ -98,6 +98,11 @@ impl Window {
         self.mss
     }
 
+    /// Sets the payload of a full segment, bytes. Windows in segments keep their values. Transports call it, algorithms do not.
+    pub fn set_mss(&mut self, bytes: u32) {
+        self.mss = bytes;
+    }
+
     /// Returns the largest window allowed, segments.
     pub fn clamp(&self) -> f64 {
         self.clamp

@@ -212,6 +212,7 @@ impl ExperimentSpec {
                 short: false,
                 reverse: group.reverse,
                 receiver: group.receiver,
+                transport: group.transport.unwrap_or(self.stack.transport),
             }
         };
         self.check_names(groups, own)?;
@@ -269,7 +270,8 @@ impl ExperimentSpec {
         let route = built.routes.last()?.clone();
         let bottleneck = built.network.links[built.network.bottleneck].rate;
         let arrivals = short.arrivals((route.data, route.acks), bottleneck, stack?);
-        let arrivals = arrivals.and_then(|arrivals| {
+        let arrivals = arrivals.and_then(|mut arrivals| {
+            arrivals.flow.transport = self.stack.transport;
             let (start, end) =
                 (arrivals.flow.start, arrivals.until.unwrap_or(self.duration).min(self.duration));
             match arrivals.problem(self.duration) {

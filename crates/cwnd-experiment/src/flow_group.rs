@@ -4,7 +4,7 @@
 //! Only the form is checked here; which algorithms and parameters exist is known where algorithms are.
 
 use cwnd_scenario::notation::{NotationError, Piece, nearest, quoted_hint};
-use cwnd_scenario::{AlgorithmSpec, ByteSize, MAX_FLOWS, ReceiverBehaviour, Time, Traffic};
+use cwnd_scenario::{AlgorithmSpec, ByteSize, MAX_FLOWS, ReceiverBehaviour, Time, Traffic, Transport};
 use std::{fmt, str::FromStr};
 
 /// Some equal flows of a scenario, before their network is built.
@@ -34,6 +34,8 @@ pub struct FlowGroup {
     pub name: Option<String>,
     /// How their receivers acknowledge.
     pub receiver: ReceiverBehaviour,
+    /// The transport of its flows, if it is not the scenario's.
+    pub transport: Option<Transport>,
 }
 
 /// Where a flow runs.
@@ -95,6 +97,7 @@ impl FlowGroup {
             place: Place::Usual,
             name: None,
             receiver: ReceiverBehaviour::Honest,
+            transport: None,
         }
     }
 }
@@ -126,7 +129,7 @@ impl FromStr for FlowGroup {
     type Err = NotationError;
 
     /// `ALGORITHM; count=1; start=21 s; stop=85 s; rtt=320 ms; bytes=5.1 GB; traffic=live:5 Mbit/s; deadline=50 ms;
-    /// receiver=hide-ce; reverse`, of which all but the algorithm may be left out.
+    /// receiver=hide-ce; stack=noq; reverse`, of which all but the algorithm may be left out.
     fn from_str(text: &str) -> Result<FlowGroup, NotationError> {
         let mut pieces = Piece::whole(text).split(';');
         let algorithm = AlgorithmSpec::from_piece(pieces.next().unwrap_or(Piece::whole(text)))?;
@@ -147,9 +150,9 @@ impl FromStr for FlowGroup {
     }
 }
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "count", "start", "stop", "rtt", "bytes", "traffic", "deadline", "side", "hop", "path", "group",
-    "receiver", "reverse",
+    "receiver", "stack", "reverse",
 ];
 
 impl FlowGroup {
@@ -185,6 +188,10 @@ impl FlowGroup {
                 let behaviour = wanted("hide-ce")?;
                 self.receiver = behaviour.text().parse().map_err(|why: String| behaviour.error(why))?;
             }
+            "stack" => {
+                let transport = wanted("noq")?;
+                self.transport = Some(transport.text().parse().map_err(|why: String| transport.error(why))?);
+            }
             "reverse" => match value {
                 None => self.reverse = true,
                 Some(value) => return Err(value.error("`reverse` stands alone, without a value")),
@@ -195,8 +202,8 @@ impl FlowGroup {
                     nearest(unknown, KEYS).map(|k| format!(" (did you mean `{k}`?)")).unwrap_or_default();
                 return Err(key.error(format!(
                     "a flow has no `{unknown}`{hint}: it takes {} and {}",
-                    KEYS[..12].join(", "),
-                    KEYS[12]
+                    KEYS[..13].join(", "),
+                    KEYS[13]
                 )));
             }
         }
@@ -286,6 +293,9 @@ impl fmt::Display for FlowGroup {
         }
         if !self.receiver.is_honest() {
             write!(f, "; receiver={}", self.receiver)?;
+        }
+        if let Some(transport) = self.transport {
+            write!(f, "; stack={transport}")?;
         }
         if self.reverse { f.write_str("; reverse") } else { Ok(()) }
     }

@@ -3,7 +3,7 @@
 use cwnd_scenario::notation::{NotationError, Piece, nearest};
 use cwnd_scenario::{
     AlgorithmSpec, Arrivals, Decimal, Distribution, FlowSizes, FlowSpec, LinkId, Rate, ReceiverBehaviour,
-    SizeTable, Stack, Time, Traffic,
+    SizeTable, Stack, Time, Traffic, Transport,
 };
 use std::{fmt, str::FromStr};
 
@@ -113,6 +113,7 @@ impl ShortFlows {
             short: true,
             reverse: false,
             receiver: ReceiverBehaviour::Honest,
+            transport: Transport::Tcp,
         };
         Ok(Arrivals { flow, per_second, size, until: self.stop })
     }

@@ -4,7 +4,7 @@ use crate::GymError;
 use crate::agent::AGENT;
 use cwnd_scenario::{
     AlgorithmSpec, Counting, DelayedAck, FlowSpec, LinkSpec, Loss, Network, Purpose, QueueLimit, QueueSpec,
-    Rate, ReceiverBehaviour, Scenario, Stack, Stream, Ties, Time, Traffic, mix,
+    Rate, ReceiverBehaviour, Scenario, Stack, Stream, Ties, Time, Traffic, Transport, mix,
 };
 use serde::{Deserialize, Serialize};
 
@@ -158,6 +158,7 @@ fn agent_flow() -> FlowSpec {
         short: false,
         reverse: false,
         receiver: ReceiverBehaviour::Honest,
+        transport: Transport::Tcp,
     }
 }
 

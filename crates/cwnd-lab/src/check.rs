@@ -46,6 +46,13 @@ pub fn check_elsewhere(scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
     let mut problem = |place: &str, message: String| problems.push(Problem { place: place.into(), message });
     check_stack(scenario, &mut problem);
     check_flows(scenario, &mut problem);
+    for (i, flow) in scenario.flows.iter().enumerate().filter(|(_, flow)| !flow.transport.is_tcp()) {
+        let why = format!(
+            "is {}: this engine runs the kernel's TCP, so leave `stack={}` out",
+            flow.transport, flow.transport
+        );
+        problem(&format!("flows[{i}].transport"), why);
+    }
     if scenario.duration == Time::ZERO || scenario.duration > Time::from_secs(24 * 3600) {
         problem(
             "duration",

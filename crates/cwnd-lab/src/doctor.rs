@@ -4,7 +4,8 @@ use crate::namespace::Namespace;
 use crate::testbed::Testbed;
 use crate::{algorithms, host, probe};
 use cwnd_scenario::{
-    AlgorithmSpec, FlowSpec, LinkSpec, Network, Rate, ReceiverBehaviour, Scenario, Stack, Ties, Time, Traffic,
+    AlgorithmSpec, FlowSpec, LinkSpec, Network, Rate, ReceiverBehaviour, Scenario, Stack, Ties, Time,
+    Traffic, Transport,
 };
 use std::fs;
 use std::process::{Command, Stdio};
@@ -128,6 +129,7 @@ pub fn smallest() -> Scenario {
             short: false,
             reverse: false,
             receiver: ReceiverBehaviour::Honest,
+            transport: Transport::Tcp,
         }],
         arrivals: None,
         stack: Stack::linux(1500, true, 100),

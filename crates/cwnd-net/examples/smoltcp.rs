@@ -81,7 +81,9 @@ impl Smoltcp {
         interface.update_ip_addrs(|addresses| {
             addresses.push(IpCidr::new(address(number), 24)).expect("there is room for an address");
         });
-        let buffer = || SocketBuffer::new(vec![0; 256 * 1024]);
+        // The receive window alone bounds what is in flight: smoltcp 0.12 compares its congestion window with what it may still
+        // send, and not with what it has sent. 64 KiB fit into the 50 kB of the path and its queue; 256 KiB lose half of each flight.
+        let buffer = || SocketBuffer::new(vec![0; 64 * 1024]);
         let mut socket = Socket::new(buffer(), buffer());
         socket.set_congestion_control(CongestionControl::Cubic);
         match to_upload {

@@ -34,8 +34,8 @@ pub use notation::{NotationError, nearest};
 pub use outcome::{FlowOutcome, LinkOutcome, MessageOutcome, Observed, Outcome, Sample, SampleState, Trace};
 pub use rng::{Purpose, Stream, mix};
 pub use scenario::{
-    AlgorithmSpec, Arrivals, FlowSpec, MAX_FLOWS, ReceiverBehaviour, Scenario, Ties, is_reserved_group,
-    registered_name,
+    AlgorithmSpec, Arrivals, FlowSpec, MAX_FLOWS, ReceiverBehaviour, Scenario, Ties, Transport,
+    is_reserved_group, registered_name,
 };
 pub use stack::{AccurateEcn, DelayedAck, Ecn, EcnPeer, Recovery, Stack, StackProfile};
 pub use traffic::{Distribution, FlowSizes, Quantity, SizeTable, SizeTableError, Traffic, Workload};

@@ -146,8 +146,9 @@ impl<'a> Piece<'a> {
         }
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
         // `elastic@kernel` is the algorithm in C for the kernel, `cdg@host` the one that the host's kernel calls `cdg`, and
-        // `Aimd@python` a class of a Python program.
-        let word = ["@kernel", "@host", "@python"].iter().find_map(|suffix| self.text().strip_suffix(suffix));
+        // `Aimd@python` a class of a Python program; `cubic@noq` belongs to the QUIC implementation noq.
+        let suffixes = ["@kernel", "@host", "@python", "@noq", "@quinn"];
+        let word = suffixes.iter().find_map(|suffix| self.text().strip_suffix(suffix));
         let word = word.unwrap_or(self.text());
         let Some(at) = word.find(|c| !allowed(c)) else { return Ok(()) };
         let stray = self.from(at);

@@ -3,10 +3,12 @@
 mod algorithm;
 mod arrivals;
 mod receiver;
+mod transport;
 
 pub use algorithm::{AlgorithmSpec, registered_name};
 pub use arrivals::Arrivals;
 pub use receiver::ReceiverBehaviour;
+pub use transport::Transport;
 
 use crate::{LinkId, LinkSpec, Network, Purpose, Schedule, Stack, Stream, Time, Traffic};
 use serde::{Deserialize, Serialize};
@@ -125,6 +127,19 @@ impl Scenario {
             || self.network.links.iter().any(LinkSpec::is_random)
     }
 
+    /// Returns the names of the stacks that its flows run on: `linux`, `noq`, or `noq and linux`.
+    pub fn stack_names(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for flow in &self.flows {
+            let name =
+                if flow.transport.is_tcp() { self.stack.profile.name() } else { flow.transport.name() };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.join(" and ")
+    }
+
     /// How many flows are not short.
     pub fn lasting_flows(&self) -> usize {
         self.flows.iter().filter(|flow| !flow.short).count()
@@ -204,6 +219,9 @@ pub struct FlowSpec {
     /// How its receiver acknowledges. An honest one is left out of the serialized form.
     #[serde(default, skip_serializing_if = "ReceiverBehaviour::is_honest")]
     pub receiver: ReceiverBehaviour,
+    /// The implementation of its two endpoints. TCP is left out of the serialized form.
+    #[serde(default, skip_serializing_if = "Transport::is_tcp")]
+    pub transport: Transport,
 }
 
 fn is_zero(seed: &u64) -> bool {

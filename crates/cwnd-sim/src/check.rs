@@ -171,6 +171,15 @@ fn check_flow(scenario: &Scenario, flow: &FlowSpec, place: &dyn Display, problem
     if flow.bytes == Some(0) {
         problems.push(problem(format!("{place}.bytes"), "is nothing; a transfer has at least one byte"));
     }
+    if !flow.transport.is_tcp() {
+        problems.push(problem(
+            format!("{place}.transport"),
+            format!(
+                "is {}: this engine runs TCP only, and a build without the feature `quic` has no other",
+                flow.transport
+            ),
+        ));
+    }
     if let Some(wrong) = flow.traffic.problem() {
         problems.push(problem(format!("{place}.traffic"), wrong));
     }

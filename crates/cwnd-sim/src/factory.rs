@@ -1,7 +1,7 @@
 //! Source of a flow's algorithm.
 
-use cwnd_cc::{CongestionControl, ParameterKind, ParameterValue, Parameters};
-use cwnd_scenario::AlgorithmSpec;
+use cwnd_cc::CongestionControl;
+use cwnd_scenario::{AlgorithmSpec, Transport};
 
 /// Makes the algorithm of a flow, or says why not. Engines take one of these instead of a name, so that an
 /// algorithm from elsewhere can stand where a registered one does.
@@ -21,6 +21,11 @@ pub fn registered(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, St
              `Study.run` there"
         ));
     }
+    if let Some(owner) = Transport::owner_of(&spec.name) {
+        return Err(format!(
+            "`{spec}` is {owner}'s own algorithm, and runs only in flows with `stack={owner}`"
+        ));
+    }
     if spec.name.ends_with(".js") {
         return Err(format!("`{spec}` is a program of the bench in a web page, and only that page runs it"));
     }
@@ -28,24 +33,6 @@ pub fn registered(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, St
         let known: Vec<&str> = cwnd_cc::all().iter().map(|info| info.name).collect();
         return Err(format!("no algorithm is called \"{}\"; there are {}", spec.name, known.join(", ")));
     };
-    let mut parameters = Parameters::new();
-    for (name, text) in spec.all_parameters() {
-        let kind = info.parameters.iter().find(|parameter| parameter.name == name).map(|p| p.kind);
-        parameters.insert(name.clone(), value(text, kind));
-    }
-    (info.build)(&parameters).map_err(|error| format!("{}: {error}", spec.name))
-}
-
-/// A parameter's text as a value of its kind. What does not fit stays a word, for the algorithm to refuse.
-fn value(text: &str, kind: Option<ParameterKind>) -> ParameterValue {
-    let word = || ParameterValue::Word(text.into());
-    match kind {
-        Some(ParameterKind::Number { .. }) => text.parse().map_or_else(|_| word(), ParameterValue::Number),
-        Some(ParameterKind::Switch { .. }) => match text {
-            "true" | "on" | "yes" => ParameterValue::Switch(true),
-            "false" | "off" | "no" => ParameterValue::Switch(false),
-            _ => word(),
-        },
-        Some(ParameterKind::Word { .. }) | None => word(),
-    }
+    let parameters = spec.all_parameters().map(|(name, text)| (name.as_str(), text.as_str()));
+    info.build_from_text(parameters).map_err(|error| format!("{}: {error}", spec.name))
 }

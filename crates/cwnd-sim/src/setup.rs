@@ -218,7 +218,7 @@ fn deadline(flow: &FlowSpec, start: u64) -> Option<Nanos> {
 }
 
 /// Returns the duration of a flow's handshake on an idle network, SYN and SYN-ACK, ns.
-fn handshake_time(scenario: &Scenario, flow: &FlowSpec) -> u64 {
+pub fn handshake_time(scenario: &Scenario, flow: &FlowSpec) -> u64 {
     if !scenario.stack.handshake {
         return 0;
     }

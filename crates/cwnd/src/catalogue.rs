@@ -1,7 +1,7 @@
 //! Algorithms and models by name: whether a name and its parameters exist, and what was probably meant.
 
 use cwnd_cc::{AlgorithmInfo, ParameterError, ParameterValue, Parameters};
-use cwnd_scenario::{AlgorithmSpec, nearest, registered_name};
+use cwnd_scenario::{AlgorithmSpec, Transport, nearest, registered_name};
 use cwnd_study::Named;
 
 /// The algorithm of this name, or of one that it has elsewhere.
@@ -87,6 +87,19 @@ pub fn model(name: &str) -> Result<(), String> {
     Err(format!("there is no model `{name}`{hint} (there are {})", names().collect::<Vec<_>>().join(", ")))
 }
 
+/// Checks an algorithm that belongs to a QUIC implementation.
+#[cfg(feature = "quic")]
+fn of_a_quic_stack(_: Transport, spec: &AlgorithmSpec) -> Result<(), String> {
+    cwnd_quic::host::check_own(spec).unwrap_or(Ok(()))
+}
+
+#[cfg(not(feature = "quic"))]
+fn of_a_quic_stack(owner: Transport, spec: &AlgorithmSpec) -> Result<(), String> {
+    Err(format!(
+        "`{spec}` belongs to the QUIC implementation {owner}, and this program was built without the feature `quic`"
+    ))
+}
+
 /// Whether there is such an algorithm, and it takes these parameters.
 ///
 /// # Errors
@@ -98,6 +111,9 @@ pub fn algorithm(spec: &AlgorithmSpec) -> Result<(), String> {
     // Whether the host has it is a question for the engine: a study is valid on other hosts, too.
     if let Some(name) = spec.name.strip_suffix("@host") {
         return of_the_host(name, spec);
+    }
+    if let Some(owner) = Transport::owner_of(&spec.name) {
+        return of_a_quic_stack(owner, spec);
     }
     // So is whether a Python program has given a class of this name.
     if spec.name.ends_with("@python") {

@@ -6,7 +6,7 @@
 #[cfg(target_os = "linux")]
 mod emulated;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, simulator::log_connection};
 use clap::Args;
 use cwnd_capture::{capture, default_points, log, point};
 use cwnd_scenario::{Engine, Scenario};
@@ -14,6 +14,8 @@ use cwnd_sim::{Simulator, watch::Point};
 use cwnd_study::{EngineKind, output_file};
 use std::{
     collections::BTreeSet,
+    fs::File,
+    io::{self, BufWriter},
     path::{Path, PathBuf},
 };
 
@@ -35,7 +37,8 @@ pub struct RecordingFlags {
     #[arg(long, value_name = "LINK", requires = "pcap", help_heading = HEADING)]
     pub pcap_link: Vec<String>,
 
-    /// Write what happens to the senders (windows, round-trip times, states, losses) as qlog, `.sqlog`, for qvis.
+    /// Write what happens to the senders (windows, round-trip times, states, losses) as qlog, `.sqlog`, for qvis. Of a QUIC flow:
+    /// what its implementation writes; with several, a file for each.
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pub qlog: Option<PathBuf>,
 }
@@ -68,6 +71,8 @@ enum Content {
     Packets(Vec<Point>),
     /// What happens to senders.
     Senders,
+    /// What the QUIC implementation of this flow's sender writes.
+    Connection(usize),
 }
 
 impl Content {
@@ -75,7 +80,7 @@ impl Content {
     fn kind(&self) -> (&'static str, &'static str, &'static [&'static str]) {
         match self {
             Content::Packets(_) => ("--pcap", "a capture", &["pcapng"]),
-            Content::Senders => ("--qlog", "a qlog file", &["sqlog"]),
+            Content::Senders | Content::Connection(_) => ("--qlog", "a qlog file", &["sqlog"]),
         }
     }
 }
@@ -99,6 +104,13 @@ impl RecordingFlags {
             return Err(Failure::bad_input(format!(
                 "--pcap, --qlog: what `{}` does is not recorded; `{twin}`, which is the same in Rust, can be",
                 flow.algorithm.name
+            )));
+        }
+        if let Some(flow) = flows().find(|flow| self.pcap.is_some() && simulated && !flow.transport.is_tcp())
+        {
+            return Err(Failure::bad_input(format!(
+                "--pcap: packets of runs with flows of {} are not captured; --qlog has what it writes itself",
+                flow.transport
             )));
         }
         if flows().any(|flow| simulated && flow.algorithm.name == cwnd_gym::policy::NAME) {
@@ -158,9 +170,10 @@ impl RecordingFlags {
                 continue;
             }
             let flag = content.kind().0;
-            let write = |file: &mut _| match &content {
+            let write = |file: &mut BufWriter<File>| match &content {
                 Content::Packets(points) => capture(scenario, points, file).map(drop),
                 Content::Senders => log(scenario, file).map(drop),
+                Content::Connection(flow) => log_connection(scenario, *flow, file).map_err(io::Error::other),
             };
             let done = output_file::write_with(&path, write);
             done.map_err(|error| Failure::broken(format!("{flag}: {error}")))?;
@@ -180,7 +193,22 @@ impl RecordingFlags {
             jobs.push(Job { scenario: run.scenario, engine: run.engine, path, content });
         }
         for (run, path) in files(&self.qlog) {
-            jobs.push(Job { scenario: run.scenario, engine: run.engine, path, content: Content::Senders });
+            let flows = run.scenario.flows.iter().enumerate();
+            let quic: Vec<usize> =
+                flows.filter(|(_, flow)| !flow.transport.is_tcp()).map(|(i, _)| i).collect();
+            let contents = match quic.as_slice() {
+                [] => vec![(path, Content::Senders)],
+                [flow] => vec![(path, Content::Connection(*flow))],
+                // Each implementation writes of one connection; two cannot be in one file.
+                several => {
+                    let names: Vec<String> = several.iter().map(|flow| format!("flow{}", flow + 1)).collect();
+                    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                    let contents = several.iter().map(|flow| Content::Connection(*flow));
+                    paths(&path, &names).into_iter().zip(contents).collect()
+                }
+            };
+            let job = |(path, content)| Job { scenario: run.scenario, engine: run.engine, path, content };
+            jobs.extend(contents.into_iter().map(job));
         }
         Ok(jobs)
     }

@@ -1,5 +1,6 @@
 //! The simulator as this build has it: with the registered algorithms, trained policies (`policy:file=FILE.json`), and with the
-//! feature `kernel` the kernel's algorithms, `elastic@kernel`.
+//! feature `kernel` the kernel's algorithms, `elastic@kernel`. With the feature `quic` it hands scenarios with QUIC flows to the
+//! engine of `cwnd-quic`.
 
 #[cfg(feature = "kernel")]
 mod with_kernel;
@@ -8,6 +9,7 @@ mod with_kernel;
 use cwnd_gym::policy::factory;
 use cwnd_scenario::{Cost, Engine, EngineError, Helpers, Identity, Outcome, Problem, Scenario};
 use cwnd_sim::{Options, Shortcuts, check_with, run_with_options};
+use std::io::Write;
 #[cfg(feature = "kernel")]
 use with_kernel::{factory, identity};
 
@@ -33,21 +35,51 @@ impl Simulator {
 
 impl Engine for Simulator {
     fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
+        #[cfg(feature = "quic")]
+        if cwnd_quic::host::has_quic(scenario) {
+            return cwnd_quic::host::check_with(scenario, &factory);
+        }
         check_with(scenario, &factory)
     }
 
     fn identity(&self, scenario: &Scenario) -> Identity {
-        identity(scenario)
+        let identity = identity(scenario);
+        #[cfg(feature = "quic")]
+        let identity = cwnd_quic::host::identified(scenario, identity);
+        identity
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
-        run_with_options(scenario, &factory, &self.options)
+        run(scenario, &self.options)
     }
 
     fn run_with_helpers(&self, scenario: &Scenario, helpers: &Helpers) -> Result<Outcome, EngineError> {
         let options = Options { helpers: helpers.clone(), ..self.options.clone() };
-        run_with_options(scenario, &factory, &options)
+        run(scenario, &options)
     }
+}
+
+fn run(scenario: &Scenario, options: &Options) -> Result<Outcome, EngineError> {
+    #[cfg(feature = "quic")]
+    if cwnd_quic::host::has_quic(scenario) {
+        return cwnd_quic::host::run_with(scenario, &factory);
+    }
+    run_with_options(scenario, &factory, options)
+}
+
+/// Writes what the implementation of a QUIC flow's sender says of its connection.
+///
+/// # Errors
+/// The run fails, or the file cannot be written.
+#[cfg(feature = "quic")]
+pub fn log_connection(scenario: &Scenario, flow: usize, out: &mut dyn Write) -> Result<(), EngineError> {
+    cwnd_quic::host::log(scenario, flow, &factory, out)
+}
+
+/// A program without QUIC refuses QUIC flows before it runs anything.
+#[cfg(not(feature = "quic"))]
+pub fn log_connection(_: &Scenario, flow: usize, _: &mut dyn Write) -> Result<(), EngineError> {
+    Err(EngineError::Failed(format!("flow {}: this program was built without the feature `quic`", flow + 1)))
 }
 
 /// Parses the value of `--no-fast-path`: the shortcut that is not taken, or `all`.

@@ -1,12 +1,17 @@
 //! The options of a stack.
 
-use cwnd_scenario::{AccurateEcn, DelayedAck, Ecn, EcnPeer, Problem, Recovery, Stack, StackProfile, Time};
+use cwnd_scenario::{
+    AccurateEcn, DelayedAck, Ecn, EcnPeer, Problem, Recovery, Stack, StackProfile, Time, Transport,
+};
 
 /// What is chosen of a stack; all that is left out comes with the profile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StackChoice {
     /// The profile to start from.
     pub profile: StackProfile,
+    /// The transport of flows whose group names none; TCP. The QUIC stacks take their packet sizes and receive window from the
+    /// profile.
+    pub transport: Transport,
     /// Payload of a full packet, bytes, 1 to 65,483; 1,000 with ns2.
     pub packet_size: Option<u32>,
     /// IP bytes of a full packet, 68 to 65,535; only with linux, 1,500 there, and not with `packet_size`.
@@ -59,6 +64,7 @@ impl Default for StackChoice {
     fn default() -> StackChoice {
         StackChoice {
             profile: StackProfile::Linux,
+            transport: Transport::Tcp,
             packet_size: None,
             mtu: None,
             sack: None,

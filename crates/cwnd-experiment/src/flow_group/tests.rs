@@ -1,5 +1,5 @@
 use super::*;
-use cwnd_scenario::Distribution;
+use cwnd_scenario::{Distribution, Transport};
 
 fn spec(name: &str, parameters: &[(&str, &str)]) -> AlgorithmSpec {
     AlgorithmSpec {
@@ -51,7 +51,7 @@ fn refuses_mixes_with_a_place() {
 fn reads_flows() {
     let text = "agile-sd:lambda_max=4; count=2; start=21 s; stop=85 s; rtt=320 ms; bytes=5.1 GB; \
                 traffic=on-off:exponential 2 s,1 s; deadline=50 ms; group=back-ground; \
-                receiver=hide-ce; reverse";
+                receiver=hide-ce; stack=noq; reverse";
     let group: FlowGroup = text.parse().unwrap();
     let expected = FlowGroup {
         algorithm: spec("agile-sd", &[("lambda_max", "4")]),
@@ -69,6 +69,7 @@ fn reads_flows() {
         place: Place::Usual,
         name: Some("back-ground".to_owned()),
         receiver: ReceiverBehaviour::HideCe,
+        transport: Some(Transport::Noq),
     };
     assert_eq!(group, expected);
     assert_eq!(group.to_string(), text);
@@ -91,7 +92,7 @@ fn refuses_flows_with_a_place() {
     assert_eq!(
         refused::<FlowGroup>("cubic; strat=3 s"),
         "column 8: a flow has no `strat` (did you mean `start`?): it takes count, start, stop, rtt, bytes, traffic, deadline, \
-         side, hop, path, group, receiver and reverse"
+         side, hop, path, group, receiver, stack and reverse"
     );
     assert_eq!(
         refused::<FlowGroup>("cubic; start=3"),

@@ -66,7 +66,7 @@ pub const FLOWS: &[Setting] = &[
     Setting {
         key: "flow",
         title: "Flows",
-        about: "A list of flows, each with its own options: count, start, stop, rtt, bytes, traffic, deadline, group, receiver, reverse. The `receiver` is `honest`, or misbehaves: `hide-ce`, `conceal-losses`, `optimistic:SEGMENTS` (ACKs of data that has not arrived).",
+        about: "A list of flows, each with its own options: count, start, stop, rtt, bytes, traffic, deadline, group, receiver, stack, reverse. The `stack` is `tcp`, `noq` or `quinn`. The `receiver` is `honest`, or misbehaves: `hide-ce`, `conceal-losses`, `optimistic:SEGMENTS` (ACKs of data that has not arrived).",
         default: "no list",
         example: "cubic; start=21 s; rtt=320 ms",
         kind: SettingKind::Flows,

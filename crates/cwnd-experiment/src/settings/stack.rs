@@ -1,8 +1,8 @@
-//! Settings of the TCP stack that all flows run on.
+//! Settings of the stack that flows run on.
 
 use super::{Setting, SettingKind, nothing, number, on_off, switch, whole, word};
 use crate::EcnChoice;
-use cwnd_scenario::{AccurateEcn, DelayedAck, Ecn, EcnPeer, Recovery, StackProfile};
+use cwnd_scenario::{AccurateEcn, DelayedAck, Ecn, EcnPeer, Recovery, StackProfile, Transport};
 
 const RECOVERIES: [(&str, Recovery); 4] =
     [("ns2", Recovery::Ns2), ("prr", Recovery::Prr), ("rack", Recovery::Rack), ("linux", Recovery::Linux)];
@@ -12,15 +12,28 @@ pub const STACK: &[Setting] = &[
     Setting {
         key: "stack",
         title: "Stack",
-        about: "`ns2`: ns-2.35's TCP-Linux agent. `linux`: today's Linux.",
+        about: "`ns2`: ns-2.35's TCP-Linux agent. `linux`: today's Linux. `noq`, `quinn`: QUIC, by the Rust implementation of that \
+                name; flows of a group with `stack=tcp` run on linux beside them.",
         default: "linux",
         example: "ns2",
-        kind: SettingKind::Word(&["ns2", "linux"]),
+        kind: SettingKind::Word(&["ns2", "linux", "noq", "quinn"]),
         set: |e, text| {
-            let words = [("ns2", StackProfile::Ns2), ("linux", StackProfile::Linux)];
-            word(text, &words).map(|profile| e.stack.profile = profile)
+            let words = [
+                ("ns2", (StackProfile::Ns2, Transport::Tcp)),
+                ("linux", (StackProfile::Linux, Transport::Tcp)),
+                ("noq", (StackProfile::Linux, Transport::Noq)),
+                ("quinn", (StackProfile::Linux, Transport::Quinn)),
+            ];
+            word(text, &words).map(|(profile, transport)| {
+                e.stack.profile = profile;
+                e.stack.transport = transport;
+            })
         },
-        get: |_, s| Some(s.stack.profile.name().to_owned()),
+        get: |e, s| {
+            let stack =
+                if e.stack.transport.is_tcp() { s.stack.profile.name() } else { e.stack.transport.name() };
+            Some(stack.to_owned())
+        },
         measure: nothing,
     },
     Setting {

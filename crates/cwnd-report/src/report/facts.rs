@@ -4,7 +4,7 @@ use super::tables::unit;
 use crate::html::definitions;
 use crate::measure::{Measure, decimals, number};
 use crate::validity_warnings;
-use cwnd_scenario::{LinkSpec, Loss, QueueLimit, Rate, Scenario, StackProfile, Traffic};
+use cwnd_scenario::{LinkSpec, Loss, QueueLimit, Rate, Scenario, Traffic};
 use cwnd_study::{Axis, Results, Study};
 use maud::{Markup, html};
 
@@ -176,10 +176,7 @@ fn of_scenario(scenario: &Scenario) -> Vec<(&'static str, String)> {
     facts.push(("Send overhead", scenario.send_overhead.to_string()));
     facts.push(("Ties", scenario.ties.to_string()));
     let stack = &scenario.stack;
-    let profile = match stack.profile {
-        StackProfile::Ns2 => "ns2",
-        StackProfile::Linux => "linux",
-    };
+    let profile = scenario.stack_names();
     let sack = if stack.sack { "SACK" } else { "no SACK" };
     facts.push((
         "Stack",

@@ -70,7 +70,7 @@ impl Arrivals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AlgorithmSpec, Distribution, ReceiverBehaviour, Traffic};
+    use crate::{AlgorithmSpec, Distribution, ReceiverBehaviour, Traffic, Transport};
 
     fn arrivals() -> Arrivals {
         let flow = FlowSpec {
@@ -86,6 +86,7 @@ mod tests {
             short: true,
             reverse: false,
             receiver: ReceiverBehaviour::Honest,
+            transport: Transport::Tcp,
         };
         Arrivals {
             flow,

@@ -104,6 +104,7 @@ pub fn scenario(seed: u64) -> Scenario {
                 short: false,
                 reverse: false,
                 receiver: ReceiverBehaviour::Honest,
+                transport: cwnd_scenario::Transport::Tcp,
             }
         })
         .collect();

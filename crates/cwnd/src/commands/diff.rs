@@ -30,7 +30,7 @@ Examples:
   The first event at which two senders part:
     cwnd compare cubic --stack linux --duration '10 s' --recovery linux --qlog linux.sqlog
     cwnd compare cubic --stack linux --duration '10 s' --recovery rack --qlog rack.sqlog
-    cwnd diff linux.sqlog rack.sqlog --time '1 ms' --relative '1 %'";
+    cwnd diff linux.sqlog rack.sqlog --time '1 ms' --relative '1 %' --plot diff.svg";
 
 /// Tell what changed between two runs of a study, or the first event at which two qlog recordings differ.
 ///
@@ -74,6 +74,10 @@ pub struct Flags {
     /// Of qlog files: the relative difference between numbers that still counts as equal, from 0 to 1 or in %.
     #[arg(long, value_name = "RATIO", default_value = "0", conflicts_with_all = ["metric", "all", "json", "fail_on_change"])]
     relative: String,
+
+    /// Of qlog files: draw windows, bytes in flight and round-trip times of both over time, and write the figure as `.svg`, `.png` or `.pdf`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["metric", "all", "json", "fail_on_change"])]
+    plot: Option<PathBuf>,
 }
 
 /// Do what the flags ask.
@@ -81,7 +85,12 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let paths = [flags.first.as_path(), flags.second.as_path()];
     match paths.map(Path::is_file) {
         [true, true] => {
-            return recording::run(paths, flags.time.as_secs_f64() * 1e3, ratio(&flags.relative)?);
+            return recording::run(
+                paths,
+                flags.time.as_secs_f64() * 1e3,
+                ratio(&flags.relative)?,
+                flags.plot.as_deref(),
+            );
         }
         [false, false] => {}
         [file, _] => {

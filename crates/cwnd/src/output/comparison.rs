@@ -13,7 +13,7 @@ use cwnd_report::{
     table::{Align, Sacrifice, Table},
     validity_warnings,
 };
-use cwnd_scenario::{ByteSize, DelayedAck, Ecn, Emulation, FlowSpec, QueueLimit, Scenario, StackProfile};
+use cwnd_scenario::{ByteSize, DelayedAck, Ecn, Emulation, FlowSpec, QueueLimit, Scenario};
 use std::time::Duration;
 
 /// What is compared.
@@ -322,10 +322,7 @@ fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>]) -> String {
     }
     let scenario = entries[0].scenario;
     let stack = &scenario.stack;
-    let profile = match stack.profile {
-        StackProfile::Ns2 => "ns2",
-        StackProfile::Linux => "linux",
-    };
+    let profile = scenario.stack_names();
     let repeats = metrics.iter().map(Vec::len).max().unwrap_or(1);
     let seeds = match repeats {
         1 => format!("seed {}", scenario.seed),

@@ -1,10 +1,14 @@
 //! `cwnd diff` of two qlog recordings: the first event at which they part.
 
 mod align;
+mod figure;
+mod metrics;
 mod read;
 
 use crate::{failure::Failure, output};
-use align::{Difference, Tolerance, first_difference};
+use align::{Difference, Tolerance, first_difference, not_compared};
+use cwnd_report::figure_file;
+use cwnd_study::output_file::OutputFileError;
 use read::{Event, Recording};
 use serde_json::Value;
 use std::path::Path;
@@ -12,15 +16,23 @@ use std::path::Path;
 /// How many events before the first difference are shown of each side.
 const CONTEXT: usize = 3;
 
-/// Compares two files. `time` is in milliseconds, `relative` a ratio.
+/// Compares two files. `time` is in milliseconds, `relative` a ratio. Writes both over time into the file `plot`.
 ///
 /// # Errors
-/// A file is no qlog in a streaming form: exit code 2. The recordings differ: exit code 1.
-pub fn run(paths: [&Path; 2], time: f64, relative: f64) -> Result<(), Failure> {
+/// A file is no qlog in a streaming form, or the figure cannot be written: exit code 2. The recordings differ: exit code 1.
+pub fn run(paths: [&Path; 2], time: f64, relative: f64, plot: Option<&Path>) -> Result<(), Failure> {
+    let bad = |error: OutputFileError| Failure::bad_input(format!("--plot: {error}"));
+    if let Some(plot) = plot {
+        figure_file::check_writable(plot).map_err(bad)?;
+    }
     let [first, second] = paths.map(read::read);
     let recordings = [first.map_err(Failure::bad_input)?, second.map_err(Failure::bad_input)?];
     let tolerance = Tolerance { time_ms: time, relative };
     let difference = first_difference([&recordings[0], &recordings[1]], tolerance);
+    if let Some(plot) = plot {
+        figure_file::write_figure(&figure::figure(&recordings, paths, difference.as_ref()), plot)
+            .map_err(bad)?;
+    }
     output::print(&text(&recordings, paths, difference.as_ref()))?;
     match difference {
         None => Ok(()),
@@ -47,6 +59,12 @@ fn text(recordings: &[Recording; 2], paths: [&Path; 2], difference: Option<&Diff
                 }
             }
         }
+    }
+    let others = not_compared(recordings.each_ref());
+    if !others.is_empty() {
+        let others: Vec<String> = others.into_iter().collect();
+        text +=
+            &format!("\n  Not compared, since one implementation alone writes it: {}\n", others.join(", "));
     }
     text += "\n  quantity              first        second\n";
     let counts = recordings.each_ref().map(summary);

@@ -12,6 +12,8 @@ const LIMIT: u64 = 1_000_000_000;
 #[derive(Debug)]
 pub struct Recording {
     pub events: Vec<Event>,
+    /// What wrote it: the version of qlog and the first word of the title.
+    pub writer: String,
 }
 
 /// An event.
@@ -23,7 +25,8 @@ pub struct Event {
     pub line: usize,
     /// The place of its group (a connection or a flow) in the order in which groups appear.
     pub group: usize,
-    /// The name without the category, which changed between drafts: `packet_lost` for `recovery:packet_lost`.
+    /// The name without the category, which changed between drafts: `packet_lost` for `recovery:packet_lost`, and `metrics_updated` also
+    /// for `quic:recovery_metrics_updated`.
     pub kind: String,
     pub data: Value,
 }
@@ -45,8 +48,8 @@ pub fn read(path: &Path) -> Result<Recording, String> {
 /// Parses the contents of a file. An error begins with line and column.
 pub fn parse(text: &str) -> Result<Recording, String> {
     let separator = if text.contains('\x1e') { '\x1e' } else { '\n' };
-    let (mut line, mut format, mut clock) = (1, None, 0.0);
-    let (mut events, mut groups) = (Vec::<Event>::new(), BTreeMap::new());
+    let (mut line, mut format, mut clock, mut writer) = (1, None, 0.0, String::new());
+    let (mut events, mut groups) = (Vec::<Event>::new(), Groups::default());
     let mut zero = None;
     for record in text.split(separator) {
         let at = line;
@@ -58,6 +61,7 @@ pub fn parse(text: &str) -> Result<Recording, String> {
             .map_err(|error| format!("{}:{}: not JSON: {error}", at + error.line() - 1, error.column()))?;
         let Some(known) = format else {
             format = Some(header(&value).map_err(|problem| format!("{at}:1: {problem}"))?);
+            writer = written_by(&value);
             continue;
         };
         let missing = |field: &str, what: &str| format!("{at}:1: the event has no {what} `{field}`");
@@ -65,17 +69,57 @@ pub fn parse(text: &str) -> Result<Recording, String> {
         let name = value["name"].as_str().ok_or_else(|| missing("name", "text"))?;
         clock = if known == TimeFormat::PreviousEvent { clock + time } else { time };
         let zero = *zero.get_or_insert(if known == TimeFormat::FirstEvent { clock } else { 0.0 });
-        let next = groups.len();
-        let group = *groups.entry(value["group_id"].to_string()).or_insert(next);
-        let kind = name.rsplit(':').next().unwrap_or(name).to_owned();
-        events.push(Event { time: clock - zero, line: at, group, kind, data: value["data"].clone() });
+        let kind = name.rsplit(':').next().unwrap_or(name);
+        let kind = kind.strip_prefix("recovery_").unwrap_or(kind).to_owned();
+        let data = value["data"].clone();
+        let group = groups.place(value["group_id"].to_string(), &data);
+        events.push(Event { time: clock - zero, line: at, group, kind, data });
     }
     match format {
-        Some(_) => Ok(Recording { events }),
+        Some(_) => Ok(Recording { events, writer }),
         None => {
             Err("1:1: the file is empty; a qlog file begins with a record that has `qlog_version`".to_owned())
         }
     }
+}
+
+/// The groups of a file in the order in which they appear.
+#[derive(Default)]
+struct Groups {
+    places: BTreeMap<String, usize>,
+    count: usize,
+    /// The last group, as long as it has sent and received nothing but Initial packets.
+    began: Option<String>,
+}
+
+impl Groups {
+    /// Returns the place of a group. Some implementations name a connection by the ID of its peer, which changes after the Initial
+    /// packets: a group that follows one with nothing else is the same connection.
+    fn place(&mut self, group: String, data: &Value) -> usize {
+        let other_packet = data["header"]["packet_type"].as_str().is_some_and(|kind| kind != "initial");
+        let place = match (self.places.get(&group), &self.began) {
+            (Some(&place), _) => place,
+            (None, Some(_)) => self.count - 1,
+            (None, None) => {
+                self.count += 1;
+                self.began = Some(group.clone());
+                self.count - 1
+            }
+        };
+        self.places.insert(group.clone(), place);
+        if other_packet || self.began.as_ref().is_some_and(|began| *began != group) {
+            self.began = None;
+        }
+        place
+    }
+}
+
+/// Returns what wrote a file, by its first record.
+fn written_by(header: &Value) -> String {
+    let version = header.get("qlog_version").or_else(|| header.get("file_schema"));
+    let title = header["title"].as_str().or_else(|| header["trace"]["title"].as_str()).unwrap_or_default();
+    let word = title.split_whitespace().next().unwrap_or_default();
+    format!("{word} {}", version.and_then(Value::as_str).unwrap_or_default())
 }
 
 /// Reads the first record.

@@ -55,3 +55,37 @@ fn broken_files_give_line_and_column() {
     assert!(error("{}").starts_with("1:1: the first record has neither"));
     assert!(error("").starts_with("1:1: the file is empty"));
 }
+
+/// A header and events of an implementation that names connections by the IDs of their peer.
+#[test]
+fn implementations_are_compared_by_what_both_write() {
+    let first = [
+        r#"{"qlog_version":"0.3","title":"quinn","trace":{"common_fields":{"time_format":"relative"}}}"#,
+        r#"{"time":0,"name":"transport:packet_sent","group_id":"a","data":{"header":{"packet_type":"initial","packet_number":0}}}"#,
+        r#"{"time":1,"name":"transport:packet_sent","group_id":"b","data":{"header":{"packet_type":"1RTT","packet_number":0,"dcid":"1"}}}"#,
+        r#"{"time":1,"name":"recovery:metrics_updated","group_id":"b","data":{"congestion_window":100,"bytes_in_flight":1}}"#,
+        r#"{"time":9,"name":"recovery:metrics_updated","group_id":"b","data":{"congestion_window":200}}"#,
+    ];
+    let second = [
+        r#"{"file_schema":"urn","title":"noq","trace":{"common_fields":{"time_format":"relative"}}}"#,
+        r#"{"time":0,"name":"quic:connection_started","data":{}}"#,
+        r#"{"time":0,"name":"quic:packet_sent","data":{"header":{"packet_type":"initial","packet_number":0},"frames":[]}}"#,
+        r#"{"time":1,"name":"quic:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":0,"dcid":"2"}}}"#,
+        r#"{"time":1,"name":"quic:recovery_metrics_updated","data":{"congestion_window":100}}"#,
+        r#"{"time":2,"name":"quic:recovery_metrics_updated","data":{"min_rtt":5}}"#,
+        r#"{"time":12,"name":"quic:recovery_metrics_updated","data":{"congestion_window":200}}"#,
+    ];
+    let (first, second) = (first.join("\n"), second.join("\n"));
+    let within = Tolerance { time_ms: 3.0, ..EXACT };
+    assert_eq!(difference(&first, &second, within), None);
+    let expected = "`congestion_window` is 200 and 100 from 9.000000 ms on";
+    assert_eq!(difference(&first, &second, EXACT).as_deref(), Some(expected));
+    let files = [&first, &second].map(|text| parse(text).unwrap());
+    let others: Vec<String> = super::align::not_compared(files.each_ref()).into_iter().collect();
+    assert_eq!(others, ["connection_started"]);
+    // A loss is compared even if the other implementation has none to write.
+    let lost =
+        r#"{"time":3,"name":"recovery:packet_lost","group_id":"b","data":{"header":{"packet_number":0}}}"#;
+    let expected = "only the first has packet_lost of packet 1RTT 0 at 3.000000 ms";
+    assert_eq!(difference(&format!("{first}\n{lost}"), &second, EXACT).as_deref(), Some(expected));
+}

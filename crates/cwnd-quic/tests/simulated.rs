@@ -1,0 +1,203 @@
+//! QUIC flows in simulated time.
+
+use cwnd_experiment::{Buffer, ExperimentSpec, FlowGroup, LineDelay};
+use cwnd_quic::host::{check_with, run_with};
+use cwnd_scenario::{ByteSize, Outcome, Probability, Rate, Scenario, StackProfile, Time, Transport};
+
+fn scenario(flows: &[&str], change: impl FnOnce(&mut ExperimentSpec)) -> Scenario {
+    let mut spec = ExperimentSpec {
+        rate: Rate(20_000_000),
+        delay: LineDelay::OneWay(Time::from_millis(20)),
+        duration: Time::from_secs(10),
+        ..ExperimentSpec::default()
+    };
+    change(&mut spec);
+    let groups: Vec<FlowGroup> = flows.iter().map(|text| text.parse().unwrap()).collect();
+    spec.scenario(&groups, 7).unwrap()
+}
+
+fn run(scenario: &Scenario) -> Outcome {
+    run_with(scenario, &cwnd_sim::registered).unwrap()
+}
+
+/// Payload of all flows as a share of what the bottleneck could have carried.
+fn use_of_the_bottleneck(scenario: &Scenario, outcome: &Outcome) -> f64 {
+    let bytes: u64 = outcome.flows.iter().map(|flow| flow.bytes_in_order).sum();
+    let rate = scenario.network.links[scenario.network.bottleneck].rate.0 as f64;
+    8.0 * bytes as f64 / rate / outcome.end.as_secs_f64()
+}
+
+#[track_caller]
+fn conserved(outcome: &Outcome) {
+    for flow in &outcome.flows {
+        let arrived = flow.packets_received + flow.duplicates;
+        let elsewhere = flow.packets_dropped + flow.packets_lost + flow.packets_in_flight;
+        assert_eq!(flow.packets_sent + flow.packets_copied, arrived + elsewhere, "{flow:#?}");
+    }
+    for link in &outcome.links {
+        let gone = link.dropped + link.lost + link.delivered + link.in_flight;
+        assert_eq!(link.arrived + link.copied, gone, "{link:#?}");
+    }
+}
+
+const FLOWS: [&str; 10] = [
+    "cubic@noq; stack=noq",
+    "newreno@noq; stack=noq",
+    "bbr3@noq; stack=noq",
+    "cubic@quinn; stack=quinn",
+    "newreno@quinn; stack=quinn",
+    "cubic; stack=noq",
+    "bbr3; stack=noq",
+    "cubic; stack=quinn",
+    "bbr3; stack=quinn",
+    "bbr@quinn; stack=quinn",
+];
+
+#[test]
+fn every_stack_fills_a_bottleneck() {
+    for flow in FLOWS {
+        let scenario = scenario(&[flow], |_| {});
+        let outcome = run(&scenario);
+        conserved(&outcome);
+        let used = use_of_the_bottleneck(&scenario, &outcome);
+        assert!((0.80..0.96).contains(&used), "{flow}: {used}");
+    }
+}
+
+/// The same outcome on every run, and on a thread beside others. Keys of TLS differ between the runs.
+#[test]
+fn a_seed_has_one_outcome() {
+    let mut flows = FLOWS.to_vec();
+    flows.retain(|flow| !["bbr3@noq", "bbr@quinn"].iter().any(|unseeded| flow.starts_with(unseeded)));
+    flows.push("cubic");
+    let lossy = |spec: &mut ExperimentSpec| {
+        spec.per = Probability::new(0.002).unwrap();
+        spec.duration = Time::from_secs(5);
+        spec.sample = Some(Time::from_millis(100));
+    };
+    let scenario = scenario(&flows, lossy);
+    let first = run(&scenario);
+    conserved(&first);
+    assert!(first.flows.iter().all(|flow| flow.packets_lost + flow.packets_dropped > 0));
+    assert_eq!(first, run(&scenario));
+    let beside: Vec<Outcome> = std::thread::scope(|scope| {
+        let runs = [(); 2].map(|()| scope.spawn(|| run(&scenario)));
+        runs.map(|run| run.join().unwrap()).into()
+    });
+    assert_eq!(beside, [first.clone(), first.clone()]);
+    let other = run(&scenario.with_seed(8));
+    assert_ne!(first.flows, other.flows);
+}
+
+/// TCP flows run on the same state machines in both engines, so a scenario without QUIC has the same counts in both.
+#[test]
+fn tcp_flows_are_those_of_the_simulator() {
+    let scenario = scenario(&["cubic", "bbr3; start=1 s"], |_| {});
+    let ours = run(&scenario);
+    conserved(&ours);
+    let theirs = cwnd_sim::run_with(&scenario, &cwnd_sim::registered).unwrap();
+    for (ours, theirs) in ours.flows.iter().zip(&theirs.flows) {
+        let counts = |flow: &cwnd_scenario::FlowOutcome| {
+            (
+                flow.packets_sent,
+                flow.retransmissions,
+                flow.bytes_in_order,
+                flow.packets_dropped,
+                flow.rtt_samples,
+            )
+        };
+        assert_eq!(counts(ours), counts(theirs));
+    }
+}
+
+#[test]
+fn tcp_and_quic_share_a_bottleneck() {
+    let flows = ["cubic; stack=noq; group=quic", "cubic; group=tcp"];
+    let scenario = scenario(&flows, |spec| spec.duration = Time::from_secs(60));
+    let outcome = run(&scenario);
+    conserved(&outcome);
+    assert!(use_of_the_bottleneck(&scenario, &outcome) > 0.9);
+    let [quic, tcp] = [0, 1].map(|flow| outcome.flows[flow].bytes_in_order as f64);
+    assert!((0.25..0.75).contains(&(quic / (quic + tcp))), "{quic} {tcp}");
+}
+
+#[test]
+fn a_transfer_completes_with_its_bytes() {
+    for stack in ["noq", "quinn"] {
+        let scenario =
+            scenario(&[&format!("cubic; stack={stack}")], |spec| spec.bytes = Some(ByteSize(1_000_000)));
+        let flow = &run(&scenario).flows[0];
+        assert_eq!(flow.bytes_in_order, 1_000_000);
+        // At 20 Mbit/s 1 MB takes 0.4 s, and slow start some round trips of 42 ms.
+        let time = flow.completed.unwrap().as_secs_f64() - flow.start.as_secs_f64();
+        assert!((0.4..1.0).contains(&time), "{stack}: {time}");
+        let stopped = FlowGroup {
+            stop: Some(Time::from_millis(200)),
+            ..format!("cubic; stack={stack}").parse().unwrap()
+        };
+        let scenario = self::scenario(&[&stopped.to_string()], |_| {});
+        let flow = &run(&scenario).flows[0];
+        assert_eq!(flow.stop, Some(Time::from_millis(200)));
+        assert!(flow.bytes_in_order < 600_000, "{stack}: {}", flow.bytes_in_order);
+    }
+}
+
+/// Where a queue marks, noq and quinn send ECT(0), and CUBIC responds to marks before the queue is full.
+#[test]
+fn marks_reach_the_controller() {
+    for stack in ["noq", "quinn"] {
+        let marking = |spec: &mut ExperimentSpec| {
+            spec.ecn_threshold = Some("20".parse().unwrap());
+            spec.buffer = Buffer::from(1_000);
+            spec.duration = Time::from_secs(20);
+        };
+        let flow = format!("cubic; stack={stack}");
+        let outcome = run(&scenario(&[&flow], marking));
+        let flow = &outcome.flows[0];
+        assert!(flow.packets_marked > 0 && flow.congestion_events > 0, "{stack}: {flow:?}");
+        assert_eq!(flow.packets_dropped, 0, "{stack}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_a_reason() {
+    let message = |flow: &str, change: &dyn Fn(&mut ExperimentSpec)| {
+        let problems = check_with(&scenario(&[flow], change), &cwnd_sim::registered).unwrap_err();
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    };
+    let own = "`cubic@noq` is noq's own algorithm, and the flow's stack is `tcp`: set `stack=noq`";
+    assert!(message("cubic@noq", &|_| {}).contains(own));
+    let other = "`cubic@noq` is noq's own algorithm, and the flow's stack is `quinn`: set `stack=noq`";
+    assert!(message("cubic@noq; stack=quinn", &|_| {}).contains(other));
+    assert!(
+        message("vegas@noq; stack=noq", &|_| {}).contains("there are `cubic@noq`, `newreno@noq`, `bbr3@noq`")
+    );
+    assert!(message("cubic@noq:beta=0.5; stack=noq", &|_| {}).contains("takes no parameters"));
+    assert!(message("nothing; stack=noq", &|_| {}).contains("no algorithm is called"));
+    assert!(message("cubic; stack=noq; receiver=hide-ce", &|_| {}).contains("honest receivers only"));
+    assert!(message("cubic; stack=noq; traffic=live:1 Mbit/s", &|_| {}).contains("leave `traffic` out"));
+    let ns2 = |spec: &mut ExperimentSpec| spec.stack.profile = StackProfile::Ns2;
+    assert!(message("cubic; stack=noq", &ns2).contains("run the others on `linux`"));
+    let small = |spec: &mut ExperimentSpec| spec.stack.mtu = Some(1_000);
+    assert!(message("cubic; stack=noq", &small).contains("QUIC flows need at least 1228"));
+    // The simulator of TCP says that it does not run QUIC.
+    let refused =
+        cwnd_sim::check_with(&scenario(&["cubic; stack=noq"], |_| {}), &cwnd_sim::registered).unwrap_err();
+    assert!(refused[0].to_string().contains("this engine runs TCP only"));
+}
+
+#[test]
+fn the_stated_versions_are_those_of_the_build() {
+    let lock = include_str!("../../../Cargo.lock");
+    for (transport, version) in cwnd_quic::host::IMPLEMENTATIONS {
+        let entry = format!("name = \"{transport}-proto\"\nversion = \"{version}\"");
+        assert!(
+            lock.contains(&entry),
+            "{transport}: set its version in IMPLEMENTATIONS to that of Cargo.lock"
+        );
+    }
+    assert_eq!(
+        cwnd_quic::host::IMPLEMENTATIONS.map(|(transport, _)| transport),
+        [Transport::Noq, Transport::Quinn]
+    );
+}
