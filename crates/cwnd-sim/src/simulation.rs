@@ -18,6 +18,7 @@ use crate::link::Link;
 use crate::merge::{Merge, Turn};
 use crate::net::{Net, PacketCounts};
 use crate::setup;
+use crate::short_list::ShortList;
 use crate::stage::{GeneralPath, SharedRunner, StageRunner, Stages};
 use crate::watch::{End, NoopObserver, PacketObserver, Point, Watch};
 use cwnd_cc::{Observable, State};
@@ -162,7 +163,7 @@ impl Simulation {
             assert!(point.link < scenario.network.links.len(), "there is no link {}", point.link);
             assert!(!points[..i].contains(point), "{point:?} is observed twice");
         }
-        crate::check::check_with(scenario, factory).map_err(EngineError::Refused)?;
+        crate::check::find_problems(scenario, factory).map_err(EngineError::Refused)?;
         let links = setup::links(scenario);
         let mut net = Net {
             lost: vec![0; links.len()],
@@ -176,7 +177,7 @@ impl Simulation {
             return Err(EngineError::Refused(vec![setup::instant_cycle_problem(scenario, &graph, &cycle)]));
         }
         let (endpoints, origin) = setup::endpoints(scenario, factory)?;
-        let mut per_host: Vec<Vec<Endpoint>> = graph.hosts.iter().map(|_| Vec::new()).collect();
+        let mut per_host: Vec<ShortList<Endpoint>> = graph.hosts.iter().map(|_| ShortList::None).collect();
         let mut local = vec![0; 2 * scenario.flows.len()];
         let mut channels = vec![0; graph.hosts.len()];
         let mut places = Vec::with_capacity(scenario.flows.len());
@@ -185,7 +186,7 @@ impl Simulation {
             let first = scenario.network.links[flow.route[0]].from;
             let last = scenario.network.links[flow.ack_route[0]].from;
             let mut place = |node, endpoint, channel: usize| {
-                let host = graph.hosts.binary_search(&node).expect("flows end on hosts");
+                let host = graph.host_stage(node);
                 per_host[host].push(endpoint);
                 local[channel] = (per_host[host].len() - 1) as u32;
                 channels[host] = channel as u32 ^ 1;
@@ -196,9 +197,9 @@ impl Simulation {
         }
         let hosts: Vec<Host> = per_host
             .into_iter()
-            .zip(&mut graph.inlets)
+            .zip(std::mem::take(&mut graph.inlets))
             .zip(channels)
-            .map(|((endpoints, inlets), channel)| Host::new(endpoints, std::mem::take(inlets), channel))
+            .map(|((endpoints, inlets), channel)| Host::new(endpoints, inlets, channel))
             .collect();
         net.owner = graph.owners(net.rings.len(), &hosts);
         net.turns = vec![Turn::default(); net.rings.len()].into();
@@ -286,7 +287,7 @@ impl Simulation {
     pub fn watch_senders(&mut self) {
         self.senders_watched = true;
         for host in self.stages.hosts.as_mut_slice() {
-            for endpoint in &mut host.endpoints {
+            for endpoint in host.endpoints.iter_mut() {
                 if let Endpoint::Sender(sender) = endpoint {
                     sender.enable_event_log();
                 }

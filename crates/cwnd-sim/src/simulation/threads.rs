@@ -333,7 +333,7 @@ fn tasks(graph: &Graph, stages: Range<usize>, most: usize) -> Vec<Vec<usize>> {
         stage
     };
     for stage in stages.clone() {
-        for wait in graph.waits[stage].iter().filter(|wait| stages.contains(&wait.stage)) {
+        for wait in graph.waits.of(stage).iter().filter(|wait| stages.contains(&wait.stage)) {
             let (one, other) = (find(&first, stage), find(&first, wait.stage));
             first[one.max(other) - stages.start] = one.min(other);
         }
