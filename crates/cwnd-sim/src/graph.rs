@@ -90,6 +90,8 @@ pub struct PackedWaits {
     leaders: Vec<u32>,
     /// Those of them that lead a group of several hosts.
     groups: Vec<u32>,
+    /// Whether every host is in such a group.
+    all_grouped: bool,
 }
 
 /// The group of a stage that is in none.
@@ -119,6 +121,7 @@ impl PackedWaits {
         packed.groups =
             leaders.iter().copied().filter(|&stage| packed.group[stage as usize] == stage).collect();
         packed.leaders = leaders;
+        packed.all_grouped = packed.group[..hosts].iter().all(|&leader| leader != ALONE);
         let mut least: Vec<(u32, u64)> = Vec::new();
         for stage in 0..stages {
             // Of the hosts of a group the nearest counts.
@@ -149,6 +152,11 @@ impl PackedWaits {
     /// Returns the stages that have a frontier of their own, in order.
     pub fn leaders(&self) -> &[u32] {
         &self.leaders
+    }
+
+    /// Returns whether every host is in a group.
+    pub fn all_grouped(&self) -> bool {
+        self.all_grouped
     }
 
     /// Returns the leaders of several hosts.
