@@ -25,6 +25,7 @@ use cwnd_cc::{Observable, State};
 use cwnd_scenario::{EngineError, Helpers, LinkId, SampleState, Scenario, Time};
 use cwnd_tcp::Sender;
 use round::Frontiers;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use threads::{Sharing, StageCrew};
@@ -58,7 +59,7 @@ use threads::{Sharing, StageCrew};
 /// assert_eq!(simulation.outcome().end, Time::from_secs(20));
 /// # Ok::<(), cwnd_scenario::EngineError>(())
 /// ```
-pub struct Simulation {
+pub struct Simulation<'s> {
     /// The threads that it uses, if any. They are gone before the stages that they use.
     crew: Option<StageCrew>,
     /// The threads that it may use.
@@ -68,7 +69,8 @@ pub struct Simulation {
     /// Packets that links have handled in the last round.
     packets: u64,
     sharing: Sharing,
-    pub(crate) scenario: Scenario,
+    /// The scenario as live changes have left it. A run without changes needs no copy.
+    pub(crate) scenario: Cow<'s, Scenario>,
     pub(crate) stages: Stages,
     /// Runs the stages: the general path or the fast path.
     runner: Box<dyn StageRunner>,
@@ -129,7 +131,7 @@ pub struct FlowState {
     pub sent: (u64, u64),
 }
 
-impl Simulation {
+impl Simulation<'static> {
     /// Creates the simulation of a scenario with the registered algorithms. The scenario is checked first.
     ///
     /// # Errors
@@ -158,6 +160,24 @@ impl Simulation {
         factory: Factory<'_>,
         options: &Options,
     ) -> Result<Self, EngineError> {
+        Simulation::create(Cow::Owned(scenario.clone()), factory, options)
+    }
+}
+
+impl<'s> Simulation<'s> {
+    /// Like [`Simulation::with_options`], without a copy of a scenario that outlives the simulation.
+    ///
+    /// # Errors
+    /// See [`Simulation::new`].
+    ///
+    /// # Panics
+    /// See [`Simulation::with_options`].
+    pub fn create(
+        kept: Cow<'s, Scenario>,
+        factory: Factory<'_>,
+        options: &Options,
+    ) -> Result<Self, EngineError> {
+        let scenario = &*kept;
         let points = &options.points[..];
         for (i, point) in points.iter().enumerate() {
             assert!(point.link < scenario.network.links.len(), "there is no link {}", point.link);
@@ -219,7 +239,6 @@ impl Simulation {
             eager_threads: options.eager_threads,
             packets: 0,
             sharing: Sharing::default(),
-            scenario: scenario.clone(),
             stages: Stages { net, hosts: hosts.into(), local, places, merge: Merge::new(scenario.ties) },
             shared_runner: runner.shared(),
             runner,
@@ -234,6 +253,7 @@ impl Simulation {
             least: 0,
             receivers_stop: 0,
             smallest_packet,
+            scenario: kept,
         })
     }
 

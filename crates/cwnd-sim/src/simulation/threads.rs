@@ -86,7 +86,7 @@ struct Part {
     packets: u64,
 }
 
-impl Simulation {
+impl Simulation<'_> {
     /// Returns whether this round is done with threads. Reserves more of them if there are.
     pub(super) fn use_threads(&mut self) -> bool {
         if self.crew.is_none() && self.helpers.spare() == 0 {
