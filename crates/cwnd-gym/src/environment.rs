@@ -278,7 +278,7 @@ impl World {
 }
 
 struct TcpFlow {
-    simulation: Simulation,
+    simulation: Simulation<'static>,
     control: Arc<Control>,
     learner: usize,
     bytes: u64,

@@ -23,7 +23,7 @@ fn written(name: &str, policy: &Policy) -> (PathBuf, AlgorithmSpec) {
     (path, spec)
 }
 
-fn simulation(spec: &AlgorithmSpec) -> Simulation {
+fn simulation(spec: &AlgorithmSpec) -> Simulation<'static> {
     let mut scenario = slow_path();
     scenario.flows[0].algorithm = spec.clone();
     Simulation::with_factory(&scenario, &factory).unwrap()

@@ -105,6 +105,21 @@ pub trait QueueDiscipline<P> {
         None
     }
 
+    /// Returns the departure of a packet that arrives at an idle transmitter, in the common case in which it need not enter the
+    /// queue. Otherwise returns `None`, and the caller uses [`QueueDiscipline::enqueue`] and [`QueueDiscipline::dequeue`], which
+    /// give the same result as without this call.
+    #[inline(always)]
+    fn pass(&mut self, _limits: &Limits, _packet: P, _about: Arrival) -> Option<Departure<P>> {
+        None
+    }
+
+    /// Tells the queue that the transmitter asked for a packet when nothing waited.
+    #[inline(never)]
+    fn rest(&mut self, now: u64, dropped: &mut Vec<P>) {
+        let none = self.dequeue(now, dropped);
+        debug_assert!(none.is_none(), "nothing waited");
+    }
+
     /// See [`Queue::waiting`](crate::Queue::waiting).
     fn waiting(&self) -> usize;
 

@@ -52,6 +52,16 @@ impl<P: Copy> QueueDiscipline<P> for DropTail<P> {
         self.backlog.pop().map(|QueuedPacket { packet, bytes, mark, .. }| Departure { packet, bytes, mark })
     }
 
+    #[inline(always)]
+    fn pass(&mut self, limits: &Limits, packet: P, about: Arrival) -> Option<Departure<P>> {
+        let Arrival { bytes, ecn, .. } = about;
+        let mark = ecn.can_be_marked() && limits.mark(0, None);
+        (self.backlog.len() == 0).then_some(Departure { packet, bytes, mark })
+    }
+
+    #[inline(always)]
+    fn rest(&mut self, _now: u64, _dropped: &mut Vec<P>) {}
+
     #[inline]
     fn waiting(&self) -> usize {
         self.backlog.len()

@@ -13,7 +13,7 @@ use std::{str::FromStr, sync::Mutex};
 #[pyclass(frozen, module = "cwnd._cwnd")]
 pub struct Simulation {
     /// None after an algorithm has raised an exception in the middle of it. Algorithms may be moved between threads, not shared.
-    simulation: Mutex<Option<cwnd_sim::Simulation>>,
+    simulation: Mutex<Option<cwnd_sim::Simulation<'static>>>,
     scenario: Scenario,
     classes: Classes,
 }

@@ -26,6 +26,15 @@ fn problem(place: impl Into<String>, message: impl Into<String>) -> Problem {
 /// # Errors
 /// All problems of the scenario.
 pub fn check_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Cost, Vec<Problem>> {
+    let keeps_records = find_problems(scenario, factory)?;
+    Ok(cost::cost(scenario, keeps_records))
+}
+
+/// Checks a scenario. Returns whether an algorithm requires records of segments.
+///
+/// # Errors
+/// See [`check_with`].
+pub(crate) fn find_problems(scenario: &Scenario, factory: Factory<'_>) -> Result<bool, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut keeps_records = false;
     check_times(scenario, &mut problems);
@@ -55,7 +64,7 @@ pub fn check_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Cost, Vec
             }
         }
     }
-    if problems.is_empty() { Ok(cost::cost(scenario, keeps_records)) } else { Err(problems) }
+    if problems.is_empty() { Ok(keeps_records) } else { Err(problems) }
 }
 
 fn check_times(scenario: &Scenario, problems: &mut Vec<Problem>) {

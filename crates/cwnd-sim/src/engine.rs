@@ -6,6 +6,7 @@ use cwnd_scenario::{
     Cost, Engine, EngineError, Helpers, Identity, Observed, Outcome, Problem, Recovery, Sample, Scenario,
     Time, Trace,
 };
+use std::borrow::Cow;
 
 /// The packet-level simulator.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,7 +74,7 @@ pub fn run_with_options(
     options: &Options,
 ) -> Result<Outcome, EngineError> {
     let mut run = Run {
-        simulation: Simulation::with_options(scenario, factory, options)?,
+        simulation: Simulation::create(Cow::Borrowed(scenario), factory, options)?,
         warm_up: Some(scenario.warm_up).filter(|time| *time > Time::ZERO),
         before: None,
     };
@@ -88,15 +89,15 @@ pub fn run_with_options(
 }
 
 /// A simulation that records the outcome at the end of its warm-up.
-struct Run {
-    simulation: Simulation,
+struct Run<'s> {
+    simulation: Simulation<'s>,
     /// When the warm-up ends, while that is to come.
     warm_up: Option<Time>,
     /// What had happened then.
     before: Option<Outcome>,
 }
 
-impl Run {
+impl Run<'_> {
     /// Does everything before the time of a sample.
     fn until_sample(&mut self, time: Time, end: Time) {
         match self.warm_up {
@@ -117,7 +118,7 @@ impl Run {
 
 /// Run to the end, and record each flow that has started and is not short, and each queue, at 0, `every`, 2 `every`, …:
 /// the state just before what happens then.
-fn run_sampled(run: &mut Run, scenario: &Scenario, every: Time) -> Trace {
+fn run_sampled(run: &mut Run<'_>, scenario: &Scenario, every: Time) -> Trace {
     let network = &scenario.network;
     let links = network.sampled_links();
     let mut trace = Trace {

@@ -98,7 +98,7 @@ impl Default for Shortcuts {
 /// Runs stages by shortcuts where they hold.
 pub struct FastPath {
     shared: Arc<SharedPath>,
-    /// For each ring.
+    /// For each ring; none if no host can be replaced.
     receivers: Vec<InlineReceiver>,
     /// For each link, whether a possible inline receiver is behind it.
     before_receivers: Vec<bool>,
@@ -128,7 +128,7 @@ impl FastPath {
         let paths: Vec<_> = hosts.iter().map(path).collect();
         let mut receivers = match shortcuts.inline_receiver {
             true => inline_receiver::find(scenario, graph, net, hosts, &paths),
-            false => vec![InlineReceiver::default(); net.rings.len()],
+            false => Vec::new(),
         };
         let mut before_receivers = vec![false; net.links.len()];
         for (receiver, line) in receivers.iter().zip(&net.line_of) {

@@ -1,12 +1,16 @@
 //! Builds the stages of a scenario: which stage runs each link, the rings between stages, and what each stage waits for.
 
+mod lists;
+
 use crate::host::{Host, Inlet};
 use crate::link::{NOWHERE, NextRing};
 use crate::net::{Egress, Net, Owner};
 use crate::ring::Ring;
+use crate::short_list::ShortList;
 use crate::watch::{End, Point, Tap};
 use cwnd_scenario::{LinkId, NodeId, Scenario};
-use std::collections::{BTreeMap, BTreeSet};
+use lists::Lists;
+use std::collections::BTreeMap;
 
 /// Inputs of a link, in the order in which simultaneous arrivals are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,19 +35,20 @@ pub enum Runner {
 }
 
 /// Returns the route of each channel of a scenario.
-pub fn channels(scenario: &Scenario) -> Vec<&[LinkId]> {
+fn channels(scenario: &Scenario) -> Vec<&[LinkId]> {
     scenario.flows.iter().flat_map(|flow| [&flow.route[..], &flow.ack_route[..]]).collect()
 }
 
 /// Returns the feeders of each link, in order.
-pub fn feeders(scenario: &Scenario) -> Vec<BTreeSet<Feeder>> {
-    let mut feeders = vec![BTreeSet::new(); scenario.network.links.len()];
+fn feeders(scenario: &Scenario) -> Lists<Feeder> {
+    let links = &scenario.network.links;
+    let mut entries = Vec::with_capacity(6 * scenario.flows.len());
     for route in channels(scenario) {
-        feeders[route[0]].insert(Feeder::Host(scenario.network.links[route[0]].from));
-        for pair in route.windows(2) {
-            feeders[pair[1]].insert(Feeder::Link(pair[0]));
-        }
+        entries.push((route[0], Feeder::Host(links[route[0]].from)));
+        entries.extend(route.windows(2).map(|pair| (pair[1], Feeder::Link(pair[0]))));
     }
+    let mut feeders = Lists::new(links.len(), &entries);
+    feeders.sort_and_dedup();
     feeders
 }
 
@@ -52,18 +57,22 @@ pub fn feeders(scenario: &Scenario) -> Vec<BTreeSet<Feeder>> {
 pub struct Graph {
     /// The stage that runs each link.
     pub runners: Vec<Runner>,
+    /// The feeders of each link, in the order in which simultaneous arrivals are handled.
+    pub feeders: Lists<Feeder>,
     /// The nodes at which flows end, in order. Each is a stage.
     pub hosts: Vec<NodeId>,
+    /// The stage of each node at which flows end; [`NO_STAGE`] of any other.
+    stage_of_node: Vec<u32>,
     /// The links that are stages, in order.
     pub links: Vec<LinkId>,
     /// The inlets of each host of `hosts`.
-    pub inlets: Vec<Vec<Inlet>>,
+    pub inlets: Vec<ShortList<Inlet>>,
     /// The input rings of each link of `links`, in the order of their feeders.
     pub inputs: Vec<Vec<u32>>,
     /// A tap for each observed point.
     pub taps: Vec<Tap>,
     /// The stages that each stage waits for: hosts, then links, then taps.
-    pub waits: Vec<Vec<Wait>>,
+    pub waits: Lists<Wait>,
     /// The same in one piece of memory, through which every round reads.
     pub packed_waits: PackedWaits,
 }
@@ -81,18 +90,26 @@ pub struct PackedWaits {
     leaders: Vec<u32>,
     /// Those of them that lead a group of several hosts.
     groups: Vec<u32>,
+    /// Whether every host is in such a group.
+    all_grouped: bool,
 }
 
 /// The group of a stage that is in none.
 const ALONE: u32 = u32::MAX;
 
+/// The stage of a node at which no flow ends.
+const NO_STAGE: u32 = u32::MAX;
+
 impl PackedWaits {
-    fn new(waits: &[Vec<Wait>], hosts: usize) -> PackedWaits {
-        let mut packed = PackedWaits { group: vec![ALONE; waits.len()], ..PackedWaits::default() };
-        let mut first_with: BTreeMap<Vec<(usize, u64)>, usize> = BTreeMap::new();
-        for (host, waits) in waits[..hosts].iter().enumerate() {
-            if waits.iter().all(|wait| wait.stage >= hosts) {
-                let waits = waits.iter().map(|wait| (wait.stage, wait.latency)).collect();
+    fn new(waits: &Lists<Wait>, hosts: usize) -> PackedWaits {
+        let stages = waits.len();
+        let mut packed = PackedWaits { group: vec![ALONE; stages], ..PackedWaits::default() };
+        let all: Vec<(u32, u64)> =
+            waits.items().iter().map(|wait| (wait.stage as u32, wait.latency)).collect();
+        let mut first_with: BTreeMap<&[(u32, u64)], usize> = BTreeMap::new();
+        for host in 0..hosts {
+            let waits = &all[waits.range(host)];
+            if waits.iter().all(|&(stage, _)| stage as usize >= hosts) {
                 let first = *first_with.entry(waits).or_insert(host);
                 if first != host {
                     (packed.group[first], packed.group[host]) = (first as u32, first as u32);
@@ -100,19 +117,20 @@ impl PackedWaits {
             }
         }
         let own = |stage: &usize| packed.leader(*stage) == *stage;
-        let leaders: Vec<u32> = (0..waits.len()).filter(own).map(|stage| stage as u32).collect();
+        let leaders: Vec<u32> = (0..stages).filter(own).map(|stage| stage as u32).collect();
         packed.groups =
             leaders.iter().copied().filter(|&stage| packed.group[stage as usize] == stage).collect();
         packed.leaders = leaders;
-        let mut least: BTreeMap<u32, u64> = BTreeMap::new();
-        for waits in waits {
+        packed.all_grouped = packed.group[..hosts].iter().all(|&leader| leader != ALONE);
+        let mut least: Vec<(u32, u64)> = Vec::new();
+        for stage in 0..stages {
             // Of the hosts of a group the nearest counts.
+            let waits = all[waits.range(stage)].iter();
             least.clear();
-            for wait in waits {
-                let latency = least.entry(packed.leader(wait.stage) as u32).or_insert(wait.latency);
-                *latency = wait.latency.min(*latency);
-            }
-            packed.waits.extend(least.iter().map(|(&leader, &latency)| (leader, latency)));
+            least.extend(waits.map(|&(stage, latency)| (packed.leader(stage as usize) as u32, latency)));
+            least.sort_unstable();
+            least.dedup_by_key(|&mut (leader, _)| leader);
+            packed.waits.extend(&least);
             packed.ends.push(packed.waits.len() as u32);
         }
         packed
@@ -134,6 +152,11 @@ impl PackedWaits {
     /// Returns the stages that have a frontier of their own, in order.
     pub fn leaders(&self) -> &[u32] {
         &self.leaders
+    }
+
+    /// Returns whether every host is in a group.
+    pub fn all_grouped(&self) -> bool {
+        self.all_grouped
     }
 
     /// Returns the leaders of several hosts.
@@ -166,9 +189,11 @@ pub struct Wait {
 }
 
 impl Graph {
-    /// Returns the stage of a host.
-    fn host_stage(&self, node: NodeId) -> usize {
-        self.hosts.binary_search(&node).expect("flows end on hosts")
+    /// Returns the stage of a host, which is also its index into `hosts`.
+    pub fn host_stage(&self, node: NodeId) -> usize {
+        let stage = self.stage_of_node[node];
+        assert!(stage != NO_STAGE, "no flow ends at node {node}");
+        stage as usize
     }
 
     /// Returns for each of `rings` rings what it leads to: a host, as an index into `hosts`, a tap (the number of hosts), or,
@@ -177,7 +202,7 @@ impl Graph {
         let mut owners = vec![Owner { wake: hosts.len() as u32, shares: true }; rings];
         for (i, host) in hosts.iter().enumerate() {
             let owner = Owner { wake: i as u32, shares: host.inlets.len() > 1 };
-            for inlet in &host.inlets {
+            for inlet in host.inlets.iter() {
                 owners[inlet.ring as usize] = owner;
                 if let Some((_, after)) = inlet.link {
                     owners[after as usize] = owner;
@@ -192,7 +217,7 @@ impl Graph {
 
     /// Computes the latencies from the current state of the links.
     pub fn refresh(&mut self, net: &Net, smallest_packet: u32) {
-        for wait in self.waits.iter_mut().flatten() {
+        for wait in self.waits.items_mut() {
             let links = wait.via.iter().flatten();
             wait.latency = links.map(|&link| net.links[link].least_latency(smallest_packet)).sum();
         }
@@ -234,73 +259,77 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
     let network = &scenario.network;
     let channels = channels(scenario);
     let feeders = feeders(scenario);
-    let hosts: BTreeSet<NodeId> = channels
-        .iter()
-        .flat_map(|route| [network.links[route[0]].from, network.links[route[route.len() - 1]].to])
-        .collect();
-    let last: BTreeSet<LinkId> = channels.iter().map(|route| route[route.len() - 1]).collect();
-    let goes_on: BTreeSet<LinkId> =
-        channels.iter().flat_map(|route| route[..route.len() - 1].iter().copied()).collect();
-
+    // Whether a flow ends at each node, is handed to its host by each link, and goes on from each link.
+    let mut ends_at = vec![false; network.nodes.len()];
+    let (mut is_last, mut goes_on) = (vec![false; network.links.len()], vec![false; network.links.len()]);
+    for route in &channels {
+        let (last, before) = route.split_last().expect("a route has a link");
+        ends_at[network.links[route[0]].from] = true;
+        ends_at[network.links[*last].to] = true;
+        is_last[*last] = true;
+        before.iter().for_each(|&link| goes_on[link] = true);
+    }
     let runners: Vec<Runner> = (0..network.links.len())
-        .map(|link| {
-            let mut all = feeders[link].iter();
-            match (all.next(), all.next()) {
-                (None, _) => Runner::NoOne,
-                // A link that keeps its queue and an observed link are stages of their own.
-                _ if !network.links[link].is_plain() => Runner::Itself,
-                _ if points.iter().any(|point| point.link == link) => Runner::Itself,
-                (Some(&Feeder::Host(node)), None) => Runner::Output(node),
-                (Some(_), None) if !goes_on.contains(&link) => Runner::Inlet(network.links[link].to),
-                _ => Runner::Itself,
-            }
+        .map(|link| match feeders.of(link) {
+            [] => Runner::NoOne,
+            // A link that keeps its queue and an observed link are stages of their own.
+            _ if !network.links[link].is_plain() => Runner::Itself,
+            _ if points.iter().any(|point| point.link == link) => Runner::Itself,
+            [Feeder::Host(node)] => Runner::Output(*node),
+            [_] if !goes_on[link] => Runner::Inlet(network.links[link].to),
+            _ => Runner::Itself,
         })
         .collect();
     let links = (0..runners.len()).filter(|&link| runners[link] == Runner::Itself).collect::<Vec<_>>();
-    let hosts: Vec<NodeId> = hosts.into_iter().collect();
+    let hosts: Vec<NodeId> = (0..ends_at.len()).filter(|&node| ends_at[node]).collect();
+    let mut stage_of_node = vec![NO_STAGE; ends_at.len()];
+    hosts.iter().zip(0..).for_each(|(&node, stage)| stage_of_node[node] = stage);
     let mut graph = Graph {
-        inlets: vec![Vec::new(); hosts.len()],
+        inlets: vec![ShortList::None; hosts.len()],
         inputs: Vec::new(),
         taps: points.iter().map(|point| Tap::new(point.end)).collect(),
-        waits: vec![Vec::new(); hosts.len() + links.len() + points.len()],
+        waits: Lists::default(),
         packed_waits: PackedWaits::default(),
         runners,
+        feeders,
         hosts,
+        stage_of_node,
         links,
     };
 
     // One ring from each feeder into a link, and one from each last link into its host.
-    let mut ring_into = BTreeMap::<(Feeder, Option<LinkId>), u32>::new();
+    let (mut first_ring, mut ring_after) =
+        (vec![NOWHERE; network.links.len()], vec![NOWHERE; network.links.len()]);
     let new_ring = |net: &mut Net, line: Option<LinkId>| {
         net.rings.push(Ring::default());
         net.line_of.push(line.map(|link| link as u32));
         (net.rings.len() - 1) as u32
     };
+    let mut waits = Vec::with_capacity(2 * graph.hosts.len());
     let wait = |stage, via| Wait { stage, via, latency: 0 };
-    for (link, feeders) in feeders.iter().enumerate() {
+    for link in 0..network.links.len() {
         match graph.runners[link] {
             Runner::NoOne => {}
             Runner::Output(_) => {}
             Runner::Inlet(node) => {
-                let &Feeder::Link(from) = feeders.first().expect("it has one feeder") else {
+                let &[Feeder::Link(from)] = graph.feeders.of(link) else {
                     unreachable!("an inlet is fed by a link")
                 };
                 let ring = new_ring(net, Some(from));
                 let after = new_ring(net, Some(link));
-                ring_into.insert((Feeder::Link(from), Some(link)), ring);
-                ring_into.insert((Feeder::Link(link), None), after);
+                (first_ring[link], ring_after[link]) = (ring, after);
                 let host = graph.host_stage(node);
                 graph.inlets[host].push(Inlet { ring, link: Some((link as u32, after)) });
                 let (stage, via) = graph.source(from, points);
-                let wait = wait(stage, [via, Some(link)]);
-                graph.waits[host].push(wait);
+                waits.push((host, wait(stage, [via, Some(link)])));
             }
             Runner::Itself => {
                 let mut inputs = Vec::new();
                 let own = graph.stage_of(link);
                 let entrance = graph.tap(points, link, End::Enter);
                 let stage = entrance.map_or(own, |tap| graph.tap_stage(tap));
-                for &feeder in feeders {
+                first_ring[link] = net.rings.len() as u32;
+                for &feeder in graph.feeders.of(link) {
                     let (line, wait) = match feeder {
                         Feeder::Host(node) => (None, wait(graph.host_stage(node), [None; 2])),
                         Feeder::Link(from) => {
@@ -308,56 +337,61 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
                             (Some(from), wait(stage, [via, None]))
                         }
                     };
-                    let ring = new_ring(net, line);
-                    ring_into.insert((feeder, Some(link)), ring);
-                    inputs.push(ring);
-                    graph.waits[stage].push(wait);
+                    inputs.push(new_ring(net, line));
+                    waits.push((stage, wait));
                 }
                 if let Some(tap) = entrance {
                     let between = new_ring(net, None);
                     graph.taps[tap] = Tap { inputs, next: NextRing::One(between), end: End::Enter };
                     inputs = vec![between];
-                    graph.waits[own].push(wait(stage, [None; 2]));
+                    waits.push((own, wait(stage, [None; 2])));
                 }
                 graph.inputs.push(inputs);
                 if let Some(tap) = graph.tap(points, link, End::Leave) {
                     let ring = new_ring(net, Some(link));
                     graph.taps[tap].inputs.push(ring);
-                    let stage = graph.tap_stage(tap);
-                    graph.waits[stage].push(wait(own, [Some(link), None]));
+                    waits.push((graph.tap_stage(tap), wait(own, [Some(link), None])));
                 }
             }
         }
         // Where a link that is not an inlet's ends in a host, the host has an inlet without a link.
-        if last.contains(&link) && !matches!(graph.runners[link], Runner::Inlet(_)) {
+        if is_last[link] && !matches!(graph.runners[link], Runner::Inlet(_)) {
             let ring = new_ring(net, Some(link));
-            ring_into.insert((Feeder::Link(link), None), ring);
+            ring_after[link] = ring;
             let host = graph.host_stage(network.links[link].to);
             graph.inlets[host].push(Inlet { ring, link: None });
             let (stage, via) = graph.source(link, points);
-            let wait = wait(stage, [via, None]);
-            graph.waits[host].push(wait);
+            waits.push((host, wait(stage, [via, None])));
         }
     }
+    graph.waits = Lists::new(graph.hosts.len() + graph.links.len() + points.len(), &waits);
 
-    let mut next: Vec<Vec<(usize, u32)>> = vec![Vec::new(); network.links.len()];
+    // The rings into a link lie one behind the other, in the order of their feeders.
+    let ring_into = |feeder: Feeder, link: LinkId| {
+        let place = graph.feeders.of(link).binary_search(&feeder).expect("a link knows its feeders");
+        first_ring[link] + place as u32
+    };
+    let mut hops = Vec::with_capacity(6 * scenario.flows.len());
     for (channel, route) in channels.iter().enumerate() {
         let first = route[0];
         net.egress.push(match graph.runners[first] {
             Runner::Output(_) => Egress::Link(first as u32),
-            _ => Egress::Ring(ring_into[&(Feeder::Host(network.links[first].from), Some(first))]),
+            _ => Egress::Ring(ring_into(Feeder::Host(network.links[first].from), first)),
         });
         for (i, &link) in route.iter().enumerate() {
-            next[link].push((channel, ring_into[&(Feeder::Link(link), route.get(i + 1).copied())]));
+            let ring = route.get(i + 1).map_or(ring_after[link], |&next| ring_into(Feeder::Link(link), next));
+            hops.push((link, (channel, ring)));
         }
     }
-    for (link, ways) in next.into_iter().enumerate() {
+    let next = Lists::new(network.links.len(), &hops);
+    for link in 0..network.links.len() {
+        let ways = next.of(link);
         let first = ways.first().map_or(NOWHERE, |&(_, ring)| ring);
         let next = if ways.iter().all(|&(_, ring)| ring == first) {
             NextRing::One(first)
         } else {
             let mut rings = vec![NOWHERE; channels.len()];
-            ways.into_iter().for_each(|(channel, ring)| rings[channel] = ring);
+            ways.iter().for_each(|&(channel, ring)| rings[channel] = ring);
             NextRing::ByChannel(rings.into())
         };
         match graph.tap(points, link, End::Leave).map(|tap| &mut graph.taps[tap]) {
@@ -374,7 +408,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
 
 /// Returns a cycle of stages whose least latencies add up to zero, as stage numbers, if there is one. Such stages would wait
 /// for each other forever.
-pub fn instant_cycle(waits: &[Vec<Wait>]) -> Option<Vec<usize>> {
+pub fn instant_cycle(waits: &Lists<Wait>) -> Option<Vec<usize>> {
     // A depth-first search over the waits with zero latency.
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
@@ -390,7 +424,7 @@ pub fn instant_cycle(waits: &[Vec<Wait>]) -> Option<Vec<usize>> {
         mark[start] = Mark::OnPath;
         let mut path = vec![(start, 0)];
         while let Some((stage, i)) = path.last_mut() {
-            let Some(wait) = waits[*stage].get(*i) else {
+            let Some(wait) = waits.of(*stage).get(*i) else {
                 mark[*stage] = Mark::Done;
                 path.pop();
                 continue;
@@ -414,9 +448,12 @@ pub fn instant_cycle(waits: &[Vec<Wait>]) -> Option<Vec<usize>> {
 mod tests {
     use super::*;
 
-    fn waits(list: &[&[(usize, u64)]]) -> Vec<Vec<Wait>> {
+    fn waits(list: &[&[(usize, u64)]]) -> Lists<Wait> {
         let wait = |&(stage, latency): &(usize, u64)| Wait { stage, via: [None; 2], latency };
-        list.iter().map(|waits| waits.iter().map(wait).collect()).collect()
+        let lists = list.iter().enumerate();
+        let entries: Vec<_> =
+            lists.flat_map(|(i, waits)| waits.iter().map(move |of| (i, wait(of)))).collect();
+        Lists::new(list.len(), &entries)
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::fault::{self, Fault};
 use crate::net::Net;
+use crate::short_list::ShortList;
 use cwnd_tcp::packet::{Emit, Packet, SACK};
 use cwnd_tcp::{NEVER, Receiver, Sender};
 
@@ -85,20 +86,23 @@ impl Inlet {
     }
 }
 
-/// A host.
+/// A host. It is a cache line if it has one endpoint and one inlet.
+#[repr(align(64))]
 pub struct Host {
     /// Endpoints. Of simultaneous timers the first endpoint's comes first.
-    pub endpoints: Vec<Endpoint>,
+    pub endpoints: ShortList<Endpoint>,
     /// Inlets. Of simultaneous packets the first inlet's comes first, and packets precede timers.
-    pub inlets: Vec<Inlet>,
-    timers: Timers,
+    pub inlets: ShortList<Inlet>,
+    /// The timers of several endpoints.
+    timers: Option<Box<Timers>>,
     channel: u32,
 }
 
 impl Host {
     /// Creates a host with these endpoints and inlets. `channel` is one that it sends on.
-    pub fn new(endpoints: Vec<Endpoint>, inlets: Vec<Inlet>, channel: u32) -> Self {
-        let timers = Timers::new(endpoints.iter().map(Endpoint::deadline));
+    pub fn new(endpoints: ShortList<Endpoint>, inlets: ShortList<Inlet>, channel: u32) -> Self {
+        let several = endpoints.len() > 1;
+        let timers = several.then(|| Box::new(Timers::new(endpoints.iter().map(Endpoint::deadline))));
         Host { endpoints, inlets, timers, channel }
     }
 
@@ -110,7 +114,10 @@ impl Host {
     /// Returns a time before which neither a timer nor a packet in its rings causes an event here.
     #[inline]
     pub fn next_event(&self, net: &Net) -> u64 {
-        let timer = if let [only] = &self.endpoints[..] { only.deadline() } else { self.timers.earliest() };
+        let timer = match &self.timers {
+            Some(timers) => timers.earliest(),
+            None => self.endpoints[0].deadline(),
+        };
         self.inlets.iter().fold(timer, |least, inlet| least.min(inlet.earliest(net)))
     }
 
@@ -124,8 +131,10 @@ impl Host {
                     (arrival, from) = (at, i);
                 }
             }
-            let endpoints = &self.endpoints;
-            let (timer, which) = self.timers.first(limit, |i| endpoints[i].deadline());
+            let (timer, which) = match &mut self.timers {
+                Some(timers) => timers.first(limit, |i| self.endpoints[i].deadline()),
+                None => (self.endpoints[0].deadline(), 0),
+            };
             if arrival.min(timer) >= limit {
                 return;
             }
@@ -138,7 +147,7 @@ impl Host {
                 self.endpoints[which].on_timer(timer, net);
                 which
             };
-            self.timers.lower(which, self.endpoints[which].deadline());
+            self.touch(which);
         }
     }
 
@@ -148,9 +157,11 @@ impl Host {
         self.inlets.iter().for_each(|inlet| inlet.cross_link(net, stop));
     }
 
-    /// Notes that an endpoint was changed from outside: its timer may be earlier than known.
+    /// Notes that an endpoint has changed: its timer may be earlier than known.
     pub fn touch(&mut self, endpoint: usize) {
-        self.timers.lower(endpoint, self.endpoints[endpoint].deadline());
+        if let Some(timers) = &mut self.timers {
+            timers.lower(endpoint, self.endpoints[endpoint].deadline());
+        }
     }
 }
 

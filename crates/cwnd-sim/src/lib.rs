@@ -26,6 +26,8 @@ mod ring;
 mod sacks;
 #[doc(hidden)]
 pub mod setup;
+#[doc(hidden)]
+pub mod short_list;
 mod simulation;
 mod slots;
 mod stage;

@@ -22,7 +22,7 @@ pub struct LinkTotals {
     pub marked: u64,
 }
 
-impl Simulation {
+impl Simulation<'_> {
     /// Returns what a link has done so far. Unlike [`Simulation::outcome`] it does not look at the packets under way.
     ///
     /// ```

@@ -1,15 +1,16 @@
 //! A growing ring of packets in order of time.
 
 use cwnd_tcp::packet::Packet;
-use cwnd_tcp::prefetch::prefetch;
+use cwnd_tcp::prefetch::prefetch_line;
 
 /// A first-in, first-out ring. Its capacity is a power of two and doubles when it is full. An empty one begins again at its first place,
-/// so that a ring that seldom holds many packets uses the same memory again and again.
-#[derive(Clone, Debug)]
+/// so that a ring that seldom holds many packets uses the same memory again and again. A ring that never holds a packet has no memory.
+#[derive(Clone, Debug, Default)]
 pub struct Ring {
-    /// Packets of [`WORDS`] words each. One place is always free, so that a full ring differs from an empty one.
+    /// Packets of [`WORDS`] words each. One place is always free, so that a full ring differs from an empty one. Without memory
+    /// there is but this place.
     words: Box<[u64]>,
-    /// One less than the number of packets that `words` has room for.
+    /// One less than the number of packets that `words` has room for, zero without memory.
     mask: u32,
     /// The packets by which the first packet and the place behind the last lie beyond the first place.
     head: u32,
@@ -18,19 +19,8 @@ pub struct Ring {
 
 /// Words of a packet.
 const WORDS: usize = 4;
-/// Packets for which there is memory at first.
+/// Packets for which there is memory from the first packet on.
 const INITIAL: usize = 4;
-
-impl Default for Ring {
-    fn default() -> Self {
-        Ring {
-            words: vec![0; INITIAL * WORDS].into_boxed_slice(),
-            mask: INITIAL as u32 - 1,
-            head: 0,
-            tail: 0,
-        }
-    }
-}
 
 impl Ring {
     #[inline(always)]
@@ -50,8 +40,9 @@ impl Ring {
     /// Asks for the memory of the first packet and of the place behind the last.
     #[inline(always)]
     pub fn prefetch_ends(&self) {
-        prefetch(self.slot(self.head));
-        prefetch(self.slot(if self.is_empty() { 0 } else { self.tail }));
+        let slots = self.words.as_ptr().cast::<[u64; WORDS]>();
+        prefetch_line(slots.wrapping_add(self.head as usize));
+        prefetch_line(slots.wrapping_add(if self.is_empty() { 0 } else { self.tail as usize }));
     }
 
     /// Returns whether the ring is empty.
@@ -157,10 +148,11 @@ impl Ring {
     #[cold]
     #[inline(never)]
     fn push_growing(&mut self, [at, sent, sequence, rest]: [u64; WORDS]) {
-        let mut words = Vec::with_capacity(self.words.len() * 2);
+        let size = (self.words.len() * 2).max(INITIAL * WORDS);
+        let mut words = Vec::with_capacity(size);
         words.extend(self.iter().flat_map(Packet::to_words));
         (self.head, self.tail) = (0, (words.len() / WORDS) as u32);
-        words.resize(self.words.len() * 2, 0);
+        words.resize(size, 0);
         self.words = words.into_boxed_slice();
         self.mask = (self.words.len() / WORDS) as u32 - 1;
         self.push_words(at, sent, sequence, rest);

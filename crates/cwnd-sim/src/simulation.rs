@@ -18,12 +18,14 @@ use crate::link::Link;
 use crate::merge::{Merge, Turn};
 use crate::net::{Net, PacketCounts};
 use crate::setup;
+use crate::short_list::ShortList;
 use crate::stage::{GeneralPath, SharedRunner, StageRunner, Stages};
 use crate::watch::{End, NoopObserver, PacketObserver, Point, Watch};
 use cwnd_cc::{Observable, State};
 use cwnd_scenario::{EngineError, Helpers, LinkId, SampleState, Scenario, Time};
 use cwnd_tcp::Sender;
 use round::Frontiers;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use threads::{Sharing, StageCrew};
@@ -57,7 +59,7 @@ use threads::{Sharing, StageCrew};
 /// assert_eq!(simulation.outcome().end, Time::from_secs(20));
 /// # Ok::<(), cwnd_scenario::EngineError>(())
 /// ```
-pub struct Simulation {
+pub struct Simulation<'s> {
     /// The threads that it uses, if any. They are gone before the stages that they use.
     crew: Option<StageCrew>,
     /// The threads that it may use.
@@ -67,7 +69,8 @@ pub struct Simulation {
     /// Packets that links have handled in the last round.
     packets: u64,
     sharing: Sharing,
-    pub(crate) scenario: Scenario,
+    /// The scenario as live changes have left it. A run without changes needs no copy.
+    pub(crate) scenario: Cow<'s, Scenario>,
     pub(crate) stages: Stages,
     /// Runs the stages: the general path or the fast path.
     runner: Box<dyn StageRunner>,
@@ -128,7 +131,7 @@ pub struct FlowState {
     pub sent: (u64, u64),
 }
 
-impl Simulation {
+impl Simulation<'static> {
     /// Creates the simulation of a scenario with the registered algorithms. The scenario is checked first.
     ///
     /// # Errors
@@ -157,12 +160,30 @@ impl Simulation {
         factory: Factory<'_>,
         options: &Options,
     ) -> Result<Self, EngineError> {
+        Simulation::create(Cow::Owned(scenario.clone()), factory, options)
+    }
+}
+
+impl<'s> Simulation<'s> {
+    /// Like [`Simulation::with_options`], without a copy of a scenario that outlives the simulation.
+    ///
+    /// # Errors
+    /// See [`Simulation::new`].
+    ///
+    /// # Panics
+    /// See [`Simulation::with_options`].
+    pub fn create(
+        kept: Cow<'s, Scenario>,
+        factory: Factory<'_>,
+        options: &Options,
+    ) -> Result<Self, EngineError> {
+        let scenario = &*kept;
         let points = &options.points[..];
         for (i, point) in points.iter().enumerate() {
             assert!(point.link < scenario.network.links.len(), "there is no link {}", point.link);
             assert!(!points[..i].contains(point), "{point:?} is observed twice");
         }
-        crate::check::check_with(scenario, factory).map_err(EngineError::Refused)?;
+        crate::check::find_problems(scenario, factory).map_err(EngineError::Refused)?;
         let links = setup::links(scenario);
         let mut net = Net {
             lost: vec![0; links.len()],
@@ -176,7 +197,7 @@ impl Simulation {
             return Err(EngineError::Refused(vec![setup::instant_cycle_problem(scenario, &graph, &cycle)]));
         }
         let (endpoints, origin) = setup::endpoints(scenario, factory)?;
-        let mut per_host: Vec<Vec<Endpoint>> = graph.hosts.iter().map(|_| Vec::new()).collect();
+        let mut per_host: Vec<ShortList<Endpoint>> = graph.hosts.iter().map(|_| ShortList::None).collect();
         let mut local = vec![0; 2 * scenario.flows.len()];
         let mut channels = vec![0; graph.hosts.len()];
         let mut places = Vec::with_capacity(scenario.flows.len());
@@ -185,7 +206,7 @@ impl Simulation {
             let first = scenario.network.links[flow.route[0]].from;
             let last = scenario.network.links[flow.ack_route[0]].from;
             let mut place = |node, endpoint, channel: usize| {
-                let host = graph.hosts.binary_search(&node).expect("flows end on hosts");
+                let host = graph.host_stage(node);
                 per_host[host].push(endpoint);
                 local[channel] = (per_host[host].len() - 1) as u32;
                 channels[host] = channel as u32 ^ 1;
@@ -196,9 +217,9 @@ impl Simulation {
         }
         let hosts: Vec<Host> = per_host
             .into_iter()
-            .zip(&mut graph.inlets)
+            .zip(std::mem::take(&mut graph.inlets))
             .zip(channels)
-            .map(|((endpoints, inlets), channel)| Host::new(endpoints, std::mem::take(inlets), channel))
+            .map(|((endpoints, inlets), channel)| Host::new(endpoints, inlets, channel))
             .collect();
         net.owner = graph.owners(net.rings.len(), &hosts);
         net.turns = vec![Turn::default(); net.rings.len()].into();
@@ -218,7 +239,6 @@ impl Simulation {
             eager_threads: options.eager_threads,
             packets: 0,
             sharing: Sharing::default(),
-            scenario: scenario.clone(),
             stages: Stages { net, hosts: hosts.into(), local, places, merge: Merge::new(scenario.ties) },
             shared_runner: runner.shared(),
             runner,
@@ -233,6 +253,7 @@ impl Simulation {
             least: 0,
             receivers_stop: 0,
             smallest_packet,
+            scenario: kept,
         })
     }
 
@@ -286,7 +307,7 @@ impl Simulation {
     pub fn watch_senders(&mut self) {
         self.senders_watched = true;
         for host in self.stages.hosts.as_mut_slice() {
-            for endpoint in &mut host.endpoints {
+            for endpoint in host.endpoints.iter_mut() {
                 if let Endpoint::Sender(sender) = endpoint {
                     sender.enable_event_log();
                 }

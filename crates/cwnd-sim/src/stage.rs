@@ -94,7 +94,7 @@ pub trait StageRunner: Send + Sync {
 }
 
 /// How far [`SharedRunner::prefetch_host`] follows references.
-pub const PREFETCH_DEPTHS: usize = 4;
+pub const PREFETCH_DEPTHS: usize = 3;
 
 /// Runs stages on several threads at once, each thread others. It changes nothing but the stage that it runs.
 pub trait SharedRunner: Send + Sync {

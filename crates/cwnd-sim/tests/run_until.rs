@@ -37,7 +37,7 @@ fn scenario() -> Scenario {
     scenario
 }
 
-fn begin(scenario: &Scenario) -> Simulation {
+fn begin(scenario: &Scenario) -> Simulation<'static> {
     Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -215,7 +215,15 @@ impl Receiver {
             }
             return;
         }
-        let packet = &self.misreport(*packet);
+        // Others need no copy of the packet.
+        let misreported;
+        let packet = match self.config.behaviour.is_honest() {
+            true => packet,
+            false => {
+                misreported = self.misreport(*packet);
+                &misreported
+            }
+        };
         if self.config.paws && is_older(packet.sent, self.echo) {
             return self.reject(now, packet, out);
         }

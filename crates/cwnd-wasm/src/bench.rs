@@ -17,7 +17,7 @@ use cwnd_sim::{Factory, Simulation};
 /// assert_eq!(bench.rows().len() % bench.row_length(), 0);
 /// ```
 pub struct Bench {
-    simulation: Simulation,
+    simulation: Simulation<'static>,
     /// The setting with the changes that have been made; none for a run of a study, which does not change.
     setting: Option<Setting>,
     scenario: Scenario,

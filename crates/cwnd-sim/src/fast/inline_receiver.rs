@@ -75,7 +75,7 @@ struct InlineAck {
     rest: u64,
 }
 
-/// Finds the inline receivers: one for each ring, most of them not [possible](InlineReceiver::is_possible).
+/// Finds the inline receivers: one for each ring, most of them not [possible](InlineReceiver::is_possible); none if none is.
 pub fn find(
     scenario: &Scenario,
     graph: &Graph,
@@ -83,7 +83,7 @@ pub fn find(
     hosts: &[Host],
     paths: &[Option<SingleEndpointPath>],
 ) -> Vec<InlineReceiver> {
-    let mut receivers = vec![InlineReceiver::default(); net.rings.len()];
+    let mut receivers = Vec::new();
     for (i, (host, path)) in hosts.iter().zip(paths).enumerate() {
         let (Some(path), [Endpoint::Receiver(receiver)]) = (path, &host.endpoints[..]) else { continue };
         let Some((link, after)) = path.inlet_link() else { continue };
@@ -110,6 +110,7 @@ pub fn find(
             ..InlineReceiver::default()
         };
         receiver.set_through(None, net);
+        receivers.resize(net.rings.len(), InlineReceiver::default());
         receivers[ring as usize] = receiver;
     }
     receivers

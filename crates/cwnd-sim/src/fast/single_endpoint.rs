@@ -64,24 +64,24 @@ impl SingleEndpointPath {
     pub fn prefetch(&self, host: &Host, net: &Net, depth: usize) {
         let rings = [Some(self.output.1), Some(self.ring), self.link.map(|(_, after)| after)];
         let rings = rings.into_iter().flatten().map(|ring| &net.rings[ring as usize]);
-        match (depth, &host.endpoints[..]) {
-            (1, endpoints) => {
+        match (depth, &host.endpoints[0]) {
+            (1, endpoint) => {
                 let links = [Some(self.output.0), self.link.map(|(link, _)| link)];
                 links.into_iter().flatten().for_each(|link| prefetch(&net.links[link as usize]));
                 rings.for_each(prefetch);
-                prefetch(endpoints);
                 prefetch(&net.owner[self.output.1 as usize]);
-            }
-            (2, [endpoint]) => {
-                rings.for_each(Ring::prefetch_ends);
-                net.prefetch_wake(self.output.1);
                 match endpoint {
                     Endpoint::Sender(sender) => prefetch(&**sender),
                     Endpoint::Receiver(receiver) => prefetch(&**receiver),
                 }
             }
-            (_, [Endpoint::Sender(sender)]) => sender.prefetch_parts(),
-            _ => (),
+            (_, endpoint) => {
+                rings.for_each(Ring::prefetch_ends);
+                net.prefetch_wake(self.output.1);
+                if let Endpoint::Sender(sender) = endpoint {
+                    sender.prefetch_parts();
+                }
+            }
         }
     }
 

@@ -5,8 +5,7 @@
 
 use crate::fault::{self, Fault};
 use crate::link::queued::{Dispatch, Outlet, Service, Words};
-use cwnd_link::{QueueDiscipline, Steady, SteadyLine};
-use cwnd_tcp::packet::CE;
+use cwnd_link::{Departure, QueueDiscipline, Steady, SteadyLine};
 
 /// State of transmitter and line while neither changes.
 pub struct SteadyDispatch {
@@ -38,22 +37,28 @@ impl Dispatch for SteadyDispatch {
             return self.send_in_general(service, queue, None, now, outlet);
         };
         service.waited = service.waited.wrapping_add(u128::from(now));
-        // Separate words stay in registers; they are an array again where the code is not inlined.
-        let [sent, sequence, mut rest] = next.packet;
-        if next.mark {
-            rest |= u64::from(CE) << 48;
-            service.counts.marked += 1;
-        }
-        let Some(leaves) = self.transmitter.finish(now, next.bytes) else {
-            let taken = ([sent, sequence, rest], next.bytes);
-            return self.send_in_general(service, queue, Some(taken), now, outlet);
+        self.transmit(service, queue, next, now, outlet);
+    }
+
+    #[inline(always)]
+    fn transmit<D: QueueDiscipline<Words>>(
+        &mut self,
+        service: &mut Service,
+        queue: &mut D,
+        next: Departure<Words>,
+        now: u64,
+        outlet: &mut impl Outlet,
+    ) {
+        let (words, bytes) = service.marked(next);
+        let Some(leaves) = self.transmitter.finish(now, bytes) else {
+            return self.send_in_general(service, queue, Some((words, bytes)), now, outlet);
         };
         service.leaves = leaves;
-        service.sending_bytes = next.bytes;
+        service.sending_bytes = bytes;
         self.began = Some(now);
         match self.line.cross(leaves) {
-            Some(at) => outlet.put(at, [sent, sequence, rest]),
-            None => self.cross_in_general(service, leaves, [sent, sequence, rest], outlet),
+            Some(at) => outlet.put(at, words),
+            None => self.cross_in_general(service, leaves, words, outlet),
         }
     }
 

@@ -7,7 +7,7 @@
 //! this holds while none of those is under way ([`super::first_packet_guard`]).
 
 use super::inline_receiver::InlineReceiver;
-use crate::graph::{Feeder, Graph, Runner, feeders};
+use crate::graph::{Feeder, Graph, Runner};
 use crate::host::{Endpoint, Host};
 use crate::link::{ClosedForm, Link, PacketInRing};
 use crate::merge::Turn;
@@ -16,7 +16,7 @@ use crate::stage::LinkRun;
 use cwnd_link::SerialTime;
 use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Scenario, Stack};
 use cwnd_tcp::packet::{BARE, LOST, Packet};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// SACK blocks of an ACK at most.
@@ -52,13 +52,13 @@ impl ZeroQueueLinks {
         if scenario.stack.first_packet.is_some() && !specs.iter().all(|link| keeps_order(link, hosts)) {
             return ZeroQueueLinks::default();
         }
-        let possible = receivers.iter().enumerate().filter(|(_, receiver)| receiver.is_possible());
-        let by_output: BTreeMap<u32, usize> =
-            possible.map(|(ring, receiver)| (receiver.output_link(), ring)).collect();
-        let feeders = feeders(scenario);
+        let mut by_output = vec![None; specs.len()];
+        for (ring, receiver) in receivers.iter().enumerate().filter(|(_, receiver)| receiver.is_possible()) {
+            by_output[receiver.output_link() as usize] = Some(ring);
+        }
         let search = Search { scenario, graph, net, receivers, by_output };
         let found = graph.links.iter().filter_map(|&link| {
-            let rings = search.feeding_rings(link, &feeders[link])?;
+            let rings = search.feeding_rings(link, graph.feeders.of(link))?;
             Some(ZeroQueueLink { link, rings })
         });
         ZeroQueueLinks { links: found.collect(), open: false.into() }
@@ -150,13 +150,13 @@ struct Search<'a> {
     graph: &'a Graph,
     net: &'a Net,
     receivers: &'a [InlineReceiver],
-    /// For each output link of a host with an inline receiver, the ring into the host's inlet.
-    by_output: BTreeMap<u32, usize>,
+    /// For each link that is the output of a host with an inline receiver, the ring into the host's inlet.
+    by_output: Vec<Option<usize>>,
 }
 
 impl Search<'_> {
     /// Returns the inlet rings of the hosts that feed a link, if it never holds two packets.
-    fn feeding_rings(&self, link: LinkId, feeders: &BTreeSet<Feeder>) -> Option<Vec<usize>> {
+    fn feeding_rings(&self, link: LinkId, feeders: &[Feeder]) -> Option<Vec<usize>> {
         let stack = &self.scenario.stack;
         let (data, ack) = (stack.full_packet(), stack.ack_size);
         let longest = longest_ack(stack);
@@ -175,7 +175,7 @@ impl Search<'_> {
         for feeder in feeders {
             let &Feeder::Link(output) = feeder else { return None };
             let Runner::Output(_) = self.graph.runners[output] else { return None };
-            let &ring = self.by_output.get(&(output as u32))?;
+            let ring = self.by_output[output]?;
             let receiver = &self.receivers[ring];
             let from = self.net.line_of[ring]? as usize;
             let inlet = receiver.inlet_link() as usize;
@@ -211,7 +211,7 @@ fn keeps_order(link: &LinkSpec, hosts: &[Host]) -> bool {
     // DualPI2 sorts by ECN codepoints, which change under way. Packets without them stay together.
     let uses_ecn = |end: &Endpoint| matches!(end, Endpoint::Sender(sender) if sender.uses_ecn());
     let several_queues = matches!(link.queue.discipline, Discipline::DualPi2(_))
-        && hosts.iter().flat_map(|host| &host.endpoints).any(uses_ecn);
+        && hosts.iter().flat_map(|host| host.endpoints.iter()).any(uses_ecn);
     jitter.is_none() && *duplication == 0.0 && !several_queues
 }
 

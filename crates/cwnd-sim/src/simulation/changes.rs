@@ -10,7 +10,7 @@ use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Loss, Problem, QueueS
 use cwnd_tcp::Sender;
 use std::sync::atomic::Ordering;
 
-impl Simulation {
+impl Simulation<'_> {
     /// Changes a link's rate. It applies to the remaining bits of the packet in transmission, and to all packets that
     /// wait.
     ///
@@ -61,7 +61,7 @@ impl Simulation {
             Link::ClosedForm(link) => link.set_queue(self.now, &queue),
         }
         self.network_changed();
-        self.scenario.network.links[link].queue = queue;
+        self.scenario.to_mut().network.links[link].queue = queue;
         Ok(())
     }
 
@@ -84,7 +84,7 @@ impl Simulation {
             return refuse(message);
         }
         self.network_changed();
-        self.scenario.network.links[link].effects = effects;
+        self.scenario.to_mut().network.links[link].effects = effects;
         Ok(())
     }
 
@@ -123,7 +123,7 @@ impl Simulation {
             return Err(Problem { place: format!("flows[{flow}].traffic"), message });
         }
         self.change_traffic(flow, Some(&traffic));
-        self.scenario.flows[flow].traffic = traffic;
+        self.scenario.to_mut().flows[flow].traffic = traffic;
         Ok(())
     }
 
@@ -158,7 +158,7 @@ impl Simulation {
 
     fn change(&mut self, link: LinkId, spec: LinkSpec, change: Change) -> Result<(), Problem> {
         crate::check::check_link(&spec, &format_args!("links[{link}]"))?;
-        let old = std::mem::replace(&mut self.scenario.network.links[link], spec);
+        let old = std::mem::replace(&mut self.scenario.to_mut().network.links[link], spec);
         let before = self.stages.net.links[link].clone();
         if !matches!(change, Change::Loss(..)) {
             let mut trial = self.stages.net.links[link].clone();
@@ -168,7 +168,7 @@ impl Simulation {
             self.stages.net.links[link] = before;
             if let Some(cycle) = graph::instant_cycle(&self.graph.waits) {
                 let problem = setup::instant_cycle_problem(&self.scenario, &self.graph, &cycle);
-                self.scenario.network.links[link] = old;
+                self.scenario.to_mut().network.links[link] = old;
                 self.graph.refresh(&self.stages.net, self.smallest_packet);
                 return Err(problem);
             }

@@ -53,13 +53,17 @@ impl Frontiers {
         stages.iter().map(|&stage| self.done(stage as usize)).min().unwrap_or(none)
     }
 
-    /// Begins the hosts' part of a round for groups of hosts: computes how far each advances.
-    pub fn begin_groups(&self, waits: &PackedWaits, horizon: u64) {
+    /// Begins the hosts' part of a round for groups of hosts: computes how far each advances. Returns how far the group advances
+    /// that comes furthest, or the greatest time if a host is in no group.
+    pub fn begin_groups(&self, waits: &PackedWaits, horizon: u64) -> u64 {
+        let mut furthest = if waits.all_grouped() { 0 } else { u64::MAX };
         for leader in waits.groups().iter().map(|&leader| leader as usize) {
             let limit = self.limit(waits.of(leader), horizon);
-            let advances = limit > self.done(leader);
-            self.round[leader].store(if advances { limit } else { 0 }, Ordering::Relaxed);
+            let limit = if limit > self.done(leader) { limit } else { 0 };
+            self.round[leader].store(limit, Ordering::Relaxed);
+            furthest = furthest.max(limit);
         }
+        furthest
     }
 
     /// Ends it, when all hosts have advanced.
@@ -170,7 +174,7 @@ impl<'a> HostBatch<'a> {
     }
 }
 
-impl Simulation {
+impl Simulation<'_> {
     /// Lets every stage handle what it can before `stop`; hosts stay within the window. Returns the least time that all
     /// stages have come to.
     pub(super) fn go_round(&mut self, stop: u64) -> u64 {
@@ -195,7 +199,7 @@ impl Simulation {
     fn advance_alone(&mut self, horizon: u64, stop: u64) -> (bool, u64) {
         let hosts = self.stages.hosts.len();
         let (runner, waits) = (&*self.shared_runner, &self.graph.packed_waits);
-        self.frontiers.begin_groups(waits, horizon);
+        let furthest = self.frontiers.begin_groups(waits, horizon);
         let mut batch = HostBatch::new(
             HostBatch::size(hosts, self.eager_threads),
             runner,
@@ -203,7 +207,12 @@ impl Simulation {
             waits,
             horizon,
         );
-        (0..hosts).for_each(|host| batch.advance(&mut self.stages, host));
+        let wakes = Arc::clone(&self.stages.net.wake);
+        for (host, wake) in wakes[..hosts].iter().enumerate() {
+            if wake.load(Ordering::Relaxed) <= furthest {
+                batch.advance(&mut self.stages, host);
+            }
+        }
         let ran = batch.end(&mut self.stages);
         self.frontiers.end_groups(waits);
         let mut packets = 0;

@@ -86,7 +86,7 @@ struct Part {
     packets: u64,
 }
 
-impl Simulation {
+impl Simulation<'_> {
     /// Returns whether this round is done with threads. Reserves more of them if there are.
     pub(super) fn use_threads(&mut self) -> bool {
         if self.crew.is_none() && self.helpers.spare() == 0 {
@@ -333,7 +333,7 @@ fn tasks(graph: &Graph, stages: Range<usize>, most: usize) -> Vec<Vec<usize>> {
         stage
     };
     for stage in stages.clone() {
-        for wait in graph.waits[stage].iter().filter(|wait| stages.contains(&wait.stage)) {
+        for wait in graph.waits.of(stage).iter().filter(|wait| stages.contains(&wait.stage)) {
             let (one, other) = (find(&first, stage), find(&first, wait.stage));
             first[one.max(other) - stages.start] = one.min(other);
         }

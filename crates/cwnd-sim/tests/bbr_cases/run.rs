@@ -94,7 +94,7 @@ pub fn segments(rate: u64) -> f64 {
 
 /// A run under way.
 pub struct Run<A: Inside> {
-    pub simulation: Simulation,
+    pub simulation: Simulation<'static>,
     log: Log<A::Look>,
     /// How far it goes before it looks again: a hundredth of a round-trip time.
     step: Time,

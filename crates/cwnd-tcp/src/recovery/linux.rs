@@ -8,6 +8,7 @@ mod buffers;
 mod episode;
 mod output;
 mod rack;
+mod release;
 mod send_log;
 mod timeout;
 mod undo;

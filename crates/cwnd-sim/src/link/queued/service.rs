@@ -3,7 +3,9 @@
 use super::{NEVER, Words, arrival, codepoint_flags, packet, size};
 use crate::fault::{self, Fault};
 use crate::link::LinkCounts;
-use cwnd_link::{Arrival, Codepoint, EcnRemark, Limits, Line, Policer, QueueDiscipline, Transmitter};
+use cwnd_link::{
+    Arrival, Codepoint, Departure, EcnRemark, Limits, Line, Policer, QueueDiscipline, Transmitter,
+};
 use cwnd_scenario::{Counting, LinkSpec};
 use cwnd_tcp::packet::{CE, LOST};
 use std::cmp::Reverse;
@@ -67,6 +69,16 @@ pub trait Dispatch {
         outlet: &mut impl Outlet,
     );
 
+    /// Sends a packet that was just taken from the queue, or that arrived at an idle transmitter and did not enter it.
+    fn transmit<D: QueueDiscipline<Words>>(
+        &mut self,
+        service: &mut Service,
+        queue: &mut D,
+        next: Departure<Words>,
+        now: u64,
+        outlet: &mut impl Outlet,
+    );
+
     /// Ends the run.
     fn end(&self, service: &mut Service);
 }
@@ -87,6 +99,18 @@ impl Dispatch for EachPacket {
         outlet: &mut impl Outlet,
     ) {
         service.send(queue, None, now, outlet);
+    }
+
+    fn transmit<D: QueueDiscipline<Words>>(
+        &mut self,
+        service: &mut Service,
+        queue: &mut D,
+        next: Departure<Words>,
+        now: u64,
+        outlet: &mut impl Outlet,
+    ) {
+        let taken = service.marked(next);
+        service.send(queue, Some(taken), now, outlet);
     }
 
     fn end(&self, _: &mut Service) {}
@@ -151,6 +175,9 @@ impl Service {
             self.dropped.push(words);
             return self.count_dropped(outlet);
         }
+        if idle && let Some(next) = queue.pass(limits, words, about) {
+            return dispatch.transmit(self, queue, next, now, outlet);
+        }
         let before = queue.waiting();
         queue.enqueue(limits, now, words, about, transmitting, &mut self.dropped);
         let after = queue.waiting();
@@ -206,10 +233,9 @@ impl Service {
     }
 
     /// Tells the queue that the transmitter asked when nothing waited.
-    #[inline(never)]
+    #[inline(always)]
     pub fn rest<D: QueueDiscipline<Words>>(&mut self, queue: &mut D, now: u64) {
-        let none = queue.dequeue(now, &mut self.dropped);
-        debug_assert!(none.is_none(), "nothing waited");
+        queue.rest(now, &mut self.dropped);
         self.leaves = NEVER;
     }
 
@@ -249,13 +275,19 @@ impl Service {
         let before = queue.waiting();
         let next = queue.dequeue(now, &mut self.dropped);
         self.note_departures(before, queue.waiting(), now);
-        let next = next?;
-        let mut words = next.packet;
-        if next.mark {
-            words[2] |= u64::from(CE) << 48;
+        next.map(|next| self.marked(next))
+    }
+
+    /// Returns a packet with its mark, if it gets one, and its bytes.
+    #[inline(always)]
+    pub fn marked(&mut self, Departure { packet, bytes, mark }: Departure<Words>) -> (Words, u32) {
+        // Separate words stay in registers; they are an array again where the code is not inlined.
+        let [sent, sequence, mut rest] = packet;
+        if mark {
+            rest |= u64::from(CE) << 48;
             self.counts.marked += 1;
         }
-        Some((words, next.bytes))
+        ([sent, sequence, rest], bytes)
     }
 
     /// Updates the waiting times: `before` packets waited before something that happened at `now`, `after` wait after it.

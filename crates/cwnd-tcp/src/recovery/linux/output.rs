@@ -17,13 +17,13 @@ pub(super) struct Output {
     /// The window of data ends when this segment is acknowledged.
     end: u64,
     /// New segments that may still leave in the burst.
-    burst: u32,
+    pub burst: u32,
     /// Whether the burst consists of more than one segment.
-    several: bool,
+    pub several: bool,
     /// Whether new data goes before lost segments, to find out whether a timeout was spurious (F-RTO).
     new_data_first: bool,
     /// When new data left last.
-    wrote_at: u64,
+    pub wrote_at: u64,
 }
 
 impl Output {
@@ -32,7 +32,7 @@ impl Output {
         self.limited || (window.in_slow_start() && window.cwnd < 2.0 * self.most_out as f64)
     }
 
-    fn in_burst(&self) -> bool {
+    pub fn in_burst(&self) -> bool {
         self.burst > 0
     }
 
@@ -102,7 +102,7 @@ enum Kind {
 
 /// Whether a new segment may leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Permission {
+pub(super) enum Permission {
     Now,
     /// The burst would be small: it waits for more of the window.
     Later,
@@ -215,52 +215,6 @@ impl Linux {
         conn.timers.rearm();
     }
 
-    /// The same without pacing, where no lost segment waits: each new segment leaves after its send overhead.
-    #[inline]
-    fn send_after_overhead(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
-        conn.timers.release_at = self.release_due(conn, now, conn.timers.release_at, out);
-        conn.timers.rearm();
-    }
-
-    /// Lets each new segment leave that is due before `until` and before any other timer: the first is due. Then no state is
-    /// written and read again from one to the next.
-    #[inline(never)]
-    pub(super) fn release_each(&mut self, conn: &mut Connection, until: u64, out: &mut impl Emit) {
-        let until = until.min(conn.timers.lifetime_at());
-        let mut release = conn.timers.release_at;
-        while release < until.min(conn.timers.rto_at) {
-            release = self.release_due(conn, release, release, out);
-        }
-        conn.timers.release_at = release;
-        conn.timers.rearm();
-    }
-
-    /// Sends what is due at `now`, where the next segment leaves at `release` if that is known. Returns when the segment after
-    /// it leaves; [`NEVER`] if none may.
-    #[inline(always)]
-    fn release_due(&mut self, conn: &mut Connection, now: u64, mut release: u64, out: &mut impl Emit) -> u64 {
-        let (before, was_idle) = (conn.next, conn.una == conn.next);
-        let mut in_flight = conn.in_flight();
-        let permission = loop {
-            let permission = self.may_send_new(conn, now, in_flight);
-            if permission != Permission::Now {
-                release = NEVER;
-                break permission;
-            }
-            if release == NEVER {
-                release = now + conn.pacing.draw_overhead();
-            }
-            if release > now {
-                break permission;
-            }
-            release = NEVER;
-            self.send_several(conn, now, in_flight, 1, out);
-            in_flight += 1;
-        };
-        self.end_sending(conn, now, before, was_idle, in_flight, permission);
-        release
-    }
-
     /// Computes the time of the next departure after a packet has left. Returns whether it follows back to back.
     fn pace(&self, conn: &mut Connection) -> bool {
         let sent = conn.counts.sent + u64::from(self.output.burst);
@@ -342,7 +296,7 @@ impl Linux {
     /// Records the window's use after a call to send, and sets the timer if new data has left. `in_flight` segments are in
     /// flight now.
     #[inline(always)]
-    fn end_sending(
+    pub(super) fn end_sending(
         &mut self,
         conn: &mut Connection,
         now: u64,
@@ -360,7 +314,7 @@ impl Linux {
 
     /// Sends the next `count` new segments of the burst.
     #[inline(always)]
-    fn send_several(
+    pub(super) fn send_several(
         &mut self,
         conn: &mut Connection,
         now: u64,
@@ -424,7 +378,7 @@ impl Linux {
     /// Returns whether a new segment may leave now, as part of the burst under way or of one that begins. Linux hands
     /// several segments at a time to its output, and waits for an ACK rather than send few.
     #[inline(always)]
-    fn may_send_new(&mut self, conn: &Connection, now: u64, in_flight: u32) -> Permission {
+    pub(super) fn may_send_new(&mut self, conn: &Connection, now: u64, in_flight: u32) -> Permission {
         if conn.next >= conn.send_end() || in_flight >= conn.window.cwnd as u32 {
             self.output.burst = 0;
             return Permission::No;
@@ -486,7 +440,7 @@ impl Linux {
     }
 
     /// Returns when the first outstanding segment times out, counted from when it was sent.
-    fn head_timeout(&self, conn: &Connection) -> u64 {
+    pub(super) fn head_timeout(&self, conn: &Connection) -> u64 {
         self.send_log.of(conn.una).at + conn.rtt.estimator.timeout()
     }
 
@@ -509,8 +463,7 @@ impl Linux {
     /// false if no probe is to be sent. `advancing`: the timeout counts from now.
     #[inline(always)]
     fn set_probe_timer(&mut self, conn: &mut Connection, now: u64, advancing: bool) -> bool {
-        let probes = self.options.tail_loss_probe && matches!(conn.state, State::Open | State::Cwr);
-        if conn.una == conn.next || !probes {
+        if conn.una == conn.next || !self.sends_probes(conn) {
             return false;
         }
         let estimator = &conn.rtt.estimator;
@@ -521,10 +474,15 @@ impl Linux {
             estimator.timeout()
         };
         let timeout = if advancing { now + estimator.timeout() } else { self.head_timeout(conn) };
-        let wait = if timeout > now { wait.min(timeout - now) } else { wait };
         self.timer.wait = Wait::Probe;
-        self.arm(conn, now, wait);
+        self.arm(conn, now, probe_at(now, wait, timeout) - now);
         true
+    }
+
+    /// Returns whether probes are sent in this state.
+    #[inline(always)]
+    pub(super) fn sends_probes(&self, conn: &Connection) -> bool {
+        self.options.tail_loss_probe && matches!(conn.state, State::Open | State::Cwr)
     }
 
     /// Sets the timer for the next search for losses.
@@ -534,7 +492,7 @@ impl Linux {
     }
 
     /// Returns how much longer Linux waits for probes and reordering than RFC 8985 says.
-    fn timer_slack(&self, conn: &Connection) -> u64 {
+    pub(super) fn timer_slack(&self, conn: &Connection) -> u64 {
         if self.options.follows_rfcs { 0 } else { conn.config.timer.two_ticks() }
     }
 
@@ -560,6 +518,12 @@ impl Linux {
             conn.state = State::Open;
         }
     }
+}
+
+/// Returns when a probe is sent that waits for `wait`, where the first outstanding segment times out at `timeout`.
+#[inline(always)]
+pub(super) fn probe_at(now: u64, wait: u64, timeout: u64) -> u64 {
+    if timeout > now { timeout.min(now + wait) } else { now + wait }
 }
 
 /// Returns the rate of the window, segments a second: twice in slow start, 1.2 times otherwise.
