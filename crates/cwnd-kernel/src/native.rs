@@ -79,6 +79,7 @@ impl CongestionControl for Native {
         }
         self.socket.srtt_us = eighths(init.rtt.unwrap_or(Nanos::ZERO));
         if let Some(hook) = self.operations.init {
+            // SAFETY: `call` passes the socket that this owns, which nothing else uses meanwhile.
             self.call(|socket| unsafe { hook(socket) });
         }
         self.give(window);
@@ -106,12 +107,14 @@ impl CongestionControl for Native {
         let rtt = ack.rtt.map_or(-1, |rtt| micros(rtt).min(i32::MAX as u32) as i32);
         // As in the kernel, an ACK is measured before it changes the state.
         if let Some(hook) = self.operations.pkts_acked {
+            // SAFETY: `call` passes the socket that this owns, which nothing else uses meanwhile.
             self.call(|socket| unsafe { hook(socket, ack.cumulative, rtt) });
         }
         self.enter(ack.state);
         if let Some(hook) = self.operations.cong_control {
             let cwnd = self.socket.snd_cwnd;
             let sample = sample(ack, rtt);
+            // SAFETY: `call` passes the socket that this owns, which nothing else uses meanwhile.
             self.call(|socket| unsafe { hook(socket, &raw const sample) });
             if !self.needs.owns_recovery && matches!(ack.state, State::Cwr | State::Recovery) {
                 // The way through a recovery is the transport's here.
@@ -120,6 +123,7 @@ impl CongestionControl for Native {
         } else if (Ack { cwnd_limited: true, ..*ack }).may_grow() {
             // Whether the window is in use it asks itself, as in the kernel.
             let hook = self.operations.cong_avoid.expect("one of cong_avoid and cong_control is there");
+            // SAFETY: `call` passes the socket that this owns, which nothing else uses meanwhile.
             self.call(|socket| unsafe { hook(socket, ack.acked) });
         }
         self.give(window);
@@ -134,6 +138,7 @@ impl CongestionControl for Native {
         if !congestion.is_repeated_timeout() {
             self.socket.prior_cwnd = self.socket.snd_cwnd;
             let hook = self.operations.ssthresh;
+            // SAFETY: `call` passes the socket that this owns, which nothing else uses meanwhile.
             self.socket.snd_ssthresh = self.call(|socket| unsafe { hook(socket) });
             self.socket.snd_cwnd_cnt = 0;
         }
@@ -168,6 +173,7 @@ impl CongestionControl for Native {
     fn on_undo(&mut self, window: &mut Window, now: Nanos) {
         self.take(window, now);
         let hook = self.operations.undo_cwnd;
+        // SAFETY: `call` passes the socket that this owns, which nothing else uses meanwhile.
         self.socket.snd_cwnd = self.call(|socket| unsafe { hook(socket) });
         self.enter(State::Open);
         self.give(window);
@@ -176,6 +182,7 @@ impl CongestionControl for Native {
     fn on_idle_restart(&mut self, window: &mut Window, now: Nanos, _idle: Nanos) {
         self.take(window, now);
         match self.operations.cwnd_event_tx_start {
+            // SAFETY: `call` passes the socket that this owns, which nothing else uses meanwhile.
             Some(hook) => self.call(|socket| unsafe { hook(socket) }),
             None => self.event(EVENT_TX_START),
         }
@@ -215,6 +222,7 @@ impl Native {
         if state != self.state {
             self.state = state;
             if let Some(hook) = self.operations.set_state {
+                // SAFETY: `call` passes the socket that this owns, which nothing else uses meanwhile.
                 self.call(|socket| unsafe { hook(socket, state_number(state)) });
             }
         }
@@ -222,6 +230,7 @@ impl Native {
 
     fn event(&mut self, event: u32) {
         if let Some(hook) = self.operations.cwnd_event {
+            // SAFETY: `call` passes the socket that this owns, which nothing else uses meanwhile.
             self.call(|socket| unsafe { hook(socket, event) });
         }
     }
