@@ -71,7 +71,9 @@ impl Algorithm {
             Some((name, of)) => own(stack, name, of, &spec)?,
             None => match stack {
                 Stack::Noq => Factory::Noq(cwnd_quic::noq::factory(text).map_err(|e| explain(stack, e))?),
-                Stack::Quinn => Factory::Quinn(cwnd_quic::quinn::factory(text).map_err(|e| explain(stack, e))?),
+                Stack::Quinn => {
+                    Factory::Quinn(cwnd_quic::quinn::factory(text).map_err(|e| explain(stack, e))?)
+                }
             },
         };
         Ok(Algorithm { text: spec.to_string(), factory })
@@ -166,7 +168,10 @@ mod tests {
     #[test]
     fn errors_name_what_was_meant() {
         let unknown = message(Stack::Noq, "cubik");
-        assert!(unknown.starts_with("no algorithm is called `cubik`; did you mean `cubic`?\n  of cwnd: "), "{unknown}");
+        assert!(
+            unknown.starts_with("no algorithm is called `cubik`; did you mean `cubic`?\n  of cwnd: "),
+            "{unknown}"
+        );
         assert!(unknown.ends_with("\n  of noq: cubic@noq, newreno@noq, bbr3@noq"), "{unknown}");
         assert_eq!(
             message(Stack::Quinn, "bbr3@quinn"),
@@ -176,7 +181,9 @@ mod tests {
             message(Stack::Quinn, "cubic@noq"),
             "`cubic@noq` is an algorithm of noq: use `--stack noq`, or one of cubic@quinn, newreno@quinn, bbr@quinn"
         );
-        assert!(message(Stack::Noq, "cubic@msquic").starts_with("no implementation is called `msquic`; noq has "));
+        assert!(
+            message(Stack::Noq, "cubic@msquic").starts_with("no implementation is called `msquic`; noq has ")
+        );
         assert!(message(Stack::Noq, "cubic@noq:beta=0.5").contains("takes no parameters"));
         assert!(message(Stack::Noq, "cubic:beta=2").contains("a number from 0.1 to 0.95"));
     }

@@ -131,7 +131,8 @@ fn open_file(folder: &Path, name: &str) -> Result<Source, Error> {
     }
     let missing = || {
         let found = fs::read_dir(folder).into_iter().flatten().flatten();
-        let names: Vec<String> = found.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        let names: Vec<String> =
+            found.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         let hint = nearest(name, names.iter().map(String::as_str))
             .map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
         Error::new(format!("the served folder has no file `{name}`{hint}"))
@@ -172,7 +173,8 @@ mod tests {
     fn generated_chunks_differ() {
         let Content::Generated(content) = Content::generated(2 * DEFAULT_CHUNK as u64 + 5) else { panic!() };
         let (mut next, mut left) = (0, content.length);
-        let chunks: Vec<Bytes> = std::iter::from_fn(|| generate(&content.block, &mut next, &mut left)).collect();
+        let chunks: Vec<Bytes> =
+            std::iter::from_fn(|| generate(&content.block, &mut next, &mut left)).collect();
         assert_eq!(chunks.iter().map(Bytes::len).collect::<Vec<_>>(), [DEFAULT_CHUNK, DEFAULT_CHUNK, 5]);
         assert!(chunks[0] != chunks[1] && chunks[0][8..] == chunks[1][8..]);
     }
@@ -193,6 +195,8 @@ mod tests {
             content.open("dat.bin").unwrap_err().to_string(),
             "the served folder has no file `dat.bin`; did you mean `data.bin`?"
         );
-        assert!(Content::folder(&folder.path().join("data.bin")).unwrap_err().to_string().contains("is a file"));
+        assert!(
+            Content::folder(&folder.path().join("data.bin")).unwrap_err().to_string().contains("is a file")
+        );
     }
 }

@@ -55,7 +55,8 @@ fn provider() -> Arc<CryptoProvider> {
 
 /// Returns the configuration of a server with a new certificate, and the certificate's hash.
 pub fn server() -> Result<(ServerConfig, Fingerprint), Error> {
-    let made = rcgen::generate_simple_self_signed([SERVER_NAME.to_owned()]).map_err(Error::at("certificate"))?;
+    let made =
+        rcgen::generate_simple_self_signed([SERVER_NAME.to_owned()]).map_err(Error::at("certificate"))?;
     let certificate = made.cert.der().clone();
     let fingerprint = Fingerprint::of(&certificate);
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).map_err(Error::at("key"))?;
