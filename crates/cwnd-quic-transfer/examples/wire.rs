@@ -24,7 +24,7 @@ fn main() {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::wire::{Link, Reports, Transfer, over_links, over_loopback};
+    use super::wire::{Link, Report, Transfer, over_links, over_loopback};
     use clap::Parser;
     use cwnd_scenario::{ByteSize, Rate, Time};
     use std::path::{Path, PathBuf};
@@ -89,12 +89,12 @@ mod linux {
                 "{:<6} {:<12} {:>7.1} {:>7.2} {:>8} {:>7} {:>12.2} % {:>6.2}",
                 transfer.stack,
                 transfer.algorithm,
-                report.sent("seconds"),
-                report.sent("mbit_per_s"),
-                report.sent("packets"),
-                report.sent("lost_packets"),
-                100.0 * report.sent("lost_packets") / report.sent("packets"),
-                report.sent("cpu_seconds"),
+                report.number("seconds"),
+                report.number("mbit_per_s"),
+                report.number("packets"),
+                report.number("lost_packets"),
+                100.0 * report.number("lost_packets") / report.number("packets"),
+                report.number("cpu_seconds"),
             );
         }
         println!();
@@ -138,15 +138,15 @@ mod linux {
     fn least(
         runs: usize,
         transfers: &[Transfer],
-        transfer: &dyn Fn(&Transfer) -> Result<Reports, String>,
+        transfer: &dyn Fn(&Transfer) -> Result<Report, String>,
     ) -> Result<Vec<Least>, String> {
         let mut least = vec![Least { cpu: f64::INFINITY, rate: 0.0 }; transfers.len()];
         for _ in 0..runs {
             for (which, least) in transfers.iter().zip(&mut least) {
                 let report = transfer(which)?;
-                let cpu = report.sent("cpu_seconds");
+                let cpu = report.number("cpu_seconds");
                 if cpu < least.cpu {
-                    *least = Least { cpu, rate: report.sent("mbit_per_s") };
+                    *least = Least { cpu, rate: report.number("mbit_per_s") };
                 }
             }
         }

@@ -35,9 +35,23 @@ impl Error {
         Error(message.into())
     }
 
-    /// Returns a function that puts `what` in front of an error.
-    pub fn at<E: fmt::Display>(what: impl fmt::Display) -> impl FnOnce(E) -> Error {
-        move |error| Error(format!("{what}: {error}"))
+    /// Returns the error with `what` in front of it.
+    #[must_use]
+    pub fn after(self, what: &str) -> Error {
+        Error(format!("{what}: {}", self.0))
+    }
+
+    /// Returns a function that puts `what` in front of an error and of its sources.
+    pub(crate) fn at<E: std::error::Error>(what: impl fmt::Display) -> impl FnOnce(E) -> Error {
+        move |error| {
+            let mut message = format!("{what}: {error}");
+            let mut source = error.source();
+            while let Some(error) = source {
+                message += &format!(": {error}");
+                source = error.source();
+            }
+            Error(message)
+        }
     }
 }
 

@@ -55,7 +55,7 @@ struct Common {
 
 impl Common {
     fn algorithm(&self) -> Result<Algorithm, Error> {
-        Algorithm::new(self.stack, &self.cc).map_err(Error::at("--cc"))
+        Algorithm::new(self.stack, &self.cc).map_err(|error| error.after("--cc"))
     }
 }
 
@@ -142,13 +142,13 @@ impl Serve {
     async fn run(self) -> Result<(), Error> {
         let algorithm = self.common.algorithm()?;
         let content = match (&self.content.root, self.content.bytes) {
-            (Some(root), _) => Content::folder(root).map_err(Error::at("--root"))?,
+            (Some(root), _) => Content::folder(root).map_err(|error| error.after("--root"))?,
             (None, Some(ByteSize(bytes))) => Content::generated(bytes),
             (None, None) => return Err(Error::new("give --root or --bytes")),
         };
         let name = algorithm.to_string();
         let settings = ServerSettings { algorithm, listen: self.listen, content };
-        let server = Server::bind(settings).map_err(Error::at("--listen"))?;
+        let server = Server::bind(settings).map_err(|error| error.after("--listen"))?;
         eprintln!(
             "{} with {name} listens at {}; --certificate {}",
             self.common.stack,

@@ -59,7 +59,7 @@ pub fn server() -> Result<(ServerConfig, Fingerprint), Error> {
         rcgen::generate_simple_self_signed([SERVER_NAME.to_owned()]).map_err(Error::at("certificate"))?;
     let certificate = made.cert.der().clone();
     let fingerprint = Fingerprint::of(&certificate);
-    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).map_err(Error::at("key"))?;
+    let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
     let mut config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&rustls::version::TLS13])
         .map_err(Error::at("TLS"))?

@@ -15,6 +15,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 
+/// What has happened if a connection is lost.
+const ENDED: &str = "the transfer ended early";
+
 type Factory = Arc<dyn ControllerFactory + Send + Sync>;
 
 /// What the implementation counted of a connection.
@@ -57,34 +60,31 @@ pub async fn close(endpoint: quic::Endpoint) {
 /// Sends a client what it asks for, and waits until it closes the connection.
 pub async fn send(incoming: quic::Incoming, content: &Content, algorithm: String) -> Result<Sent, Error> {
     let to = incoming.remote_address().to_string();
-    let failed = |what: &str| Error::at::<String>(format!("{to}: {what}"));
-    let connection = incoming.await.map_err(|e| failed("no connection")(e.to_string()))?;
-    let (mut stream, mut request) =
-        connection.accept_bi().await.map_err(|e| failed("no request")(e.to_string()))?;
-    let name =
-        request.read_to_end(LONGEST_REQUEST).await.map_err(|e| failed("the request")(e.to_string()))?;
+    let at = |what: &str| format!("{to}: {what}");
+    let connection = incoming.await.map_err(Error::at(at("no connection")))?;
+    let (mut stream, mut request) = connection.accept_bi().await.map_err(Error::at(at("no request")))?;
+    let name = request.read_to_end(LONGEST_REQUEST).await.map_err(Error::at(at("the request")))?;
     let name = String::from_utf8_lossy(&name).into_owned();
-    let lost = |e: String| failed("the transfer ended early")(e);
     let mut source = match content.open(&name) {
         Ok(source) => source,
         Err(why) => {
             let line = format!("error {why}\n");
-            stream.write_all(line.as_bytes()).await.map_err(|e| lost(e.to_string()))?;
+            stream.write_all(line.as_bytes()).await.map_err(Error::at(at(ENDED)))?;
             let _ = stream.finish();
             connection.closed().await;
-            return Err(failed("refused")(why.to_string()));
+            return Err(why.after(&at("refused")));
         }
     };
     let (cpu, begin) = (ProcessTime::now(), Instant::now());
     let line = format!("ok {} {}\n", source.length, source.sha256);
-    stream.write_all(line.as_bytes()).await.map_err(|e| lost(e.to_string()))?;
+    stream.write_all(line.as_bytes()).await.map_err(Error::at(at(ENDED)))?;
     while let Some(chunk) = source.next().await? {
-        stream.write_chunk(chunk).await.map_err(|e| lost(e.to_string()))?;
+        stream.write_chunk(chunk).await.map_err(Error::at(at(ENDED)))?;
     }
     let _ = stream.finish();
     // It returns nothing once all is acknowledged.
-    if let Some(code) = stream.stopped().await.map_err(|e| lost(e.to_string()))? {
-        return Err(lost(format!("the client stopped it with {code}")));
+    if let Some(code) = stream.stopped().await.map_err(Error::at(at(ENDED)))? {
+        return Err(Error::new(at(&format!("the client stopped the transfer with {code}"))));
     }
     let (cpu_seconds, seconds) = (cpu.elapsed().as_secs_f64(), begin.elapsed().as_secs_f64());
     let counts = counts(&connection);
@@ -125,10 +125,9 @@ pub async fn fetch(
     let connecting = endpoint.connect_with(config, *server, tls::SERVER_NAME).map_err(Error::at(server))?;
     let connection = connecting.await.map_err(|error| unreachable(*server, settings, &error))?;
     let begin = Instant::now();
-    let failed = |what: &str| Error::at::<String>(format!("{server}: {what}"));
-    let ended = |e: String| failed("the transfer ended early")(e);
-    let (mut request, mut stream) = connection.open_bi().await.map_err(|e| ended(e.to_string()))?;
-    request.write_all(file.as_bytes()).await.map_err(|e| ended(e.to_string()))?;
+    let at = |what: &str| format!("{server}: {what}");
+    let (mut request, mut stream) = connection.open_bi().await.map_err(Error::at(at(ENDED)))?;
+    request.write_all(file.as_bytes()).await.map_err(Error::at(at(ENDED)))?;
     let _ = request.finish();
     let mut buffer = vec![0; DEFAULT_CHUNK];
     // The first line, and what has come after it.
@@ -137,7 +136,7 @@ pub async fn fetch(
         if let Some(end) = head.iter().position(|&byte| byte == b'\n') {
             break end;
         }
-        match stream.read(&mut buffer).await.map_err(|e| ended(e.to_string()))? {
+        match stream.read(&mut buffer).await.map_err(Error::at(at(ENDED)))? {
             Some(read) if head.len() < LONGEST_REQUEST => head.extend_from_slice(&buffer[..read]),
             _ => return Err(Error::new(format!("{server} is not a server of cwnd-quic-transfer"))),
         }
@@ -148,11 +147,12 @@ pub async fn fetch(
         ["error", ..] => {
             connection.close(0u32.into(), b"");
             endpoint.wait_idle().await;
-            return Err(failed("the server refuses")(line["error ".len()..].to_owned()));
+            return Err(Error::new(at(&line["error ".len()..])));
         }
         _ => None,
     };
-    let (length, expected) = answer.ok_or_else(|| failed("an answer of no form")(line.clone()))?;
+    let (length, expected) =
+        answer.ok_or_else(|| Error::new(at(&format!("an answer of no form: {line}"))))?;
     let mut sink = Sink::create(settings.output.as_deref()).await?;
     let mut hash = Sha256::new();
     let mut bytes = 0;
@@ -161,7 +161,7 @@ pub async fn fetch(
         hash.update(part);
         bytes += part.len() as u64;
         sink.write(part).await?;
-        match stream.read(&mut buffer).await.map_err(|e| ended(e.to_string()))? {
+        match stream.read(&mut buffer).await.map_err(Error::at(at(ENDED)))? {
             Some(read) => part = &buffer[..read],
             None => break,
         }

@@ -34,22 +34,19 @@ pub struct Link {
     pub loss: f64,
 }
 
-/// What the sender and the receiver of a transfer report.
+/// What the sender of a transfer reports.
 #[derive(Debug)]
-pub struct Reports {
-    pub sent: Value,
-    pub received: Value,
-}
+pub struct Report(Value);
 
-impl Reports {
-    /// Returns a number that the sender reports.
-    pub fn sent(&self, name: &str) -> f64 {
-        self.sent[name].as_f64().unwrap_or(f64::NAN)
+impl Report {
+    /// Returns a number of it.
+    pub fn number(&self, name: &str) -> f64 {
+        self.0[name].as_f64().unwrap_or(f64::NAN)
     }
 }
 
 /// Does transfers at the same time, each over an emulated link of its own. Returns their reports, and how many packets the links have lost.
-pub fn over_links(program: &Path, link: Link, transfers: &[Transfer]) -> Result<(Vec<Reports>, u64), String> {
+pub fn over_links(program: &Path, link: Link, transfers: &[Transfer]) -> Result<(Vec<Report>, u64), String> {
     let testbed = Testbed::new(&scenario(link, transfers.len()), None).map_err(|error| error.to_string())?;
     let namespaces = (testbed.senders(), testbed.receivers());
     let command = |at_sender: bool| {
@@ -71,7 +68,7 @@ pub fn over_links(program: &Path, link: Link, transfers: &[Transfer]) -> Result<
 }
 
 /// Does a transfer over loopback.
-pub fn over_loopback(program: &Path, transfer: &Transfer) -> Result<Reports, String> {
+pub fn over_loopback(program: &Path, transfer: &Transfer) -> Result<Report, String> {
     let ends = vec![("127.0.0.1:0".to_owned(), None)];
     let mut reports = run(&|_| Ok(Command::new(program)), std::slice::from_ref(transfer), ends)?;
     reports.pop().ok_or_else(|| "no report".to_owned())
@@ -82,7 +79,7 @@ fn run(
     command: &dyn Fn(bool) -> Result<Command, String>,
     transfers: &[Transfer],
     ends: Vec<(String, Option<String>)>,
-) -> Result<Vec<Reports>, String> {
+) -> Result<Vec<Report>, String> {
     let mut servers = Vec::new();
     for (transfer, (address, _)) in transfers.iter().zip(&ends) {
         let mut server = command(true)?;
@@ -96,12 +93,19 @@ fn run(
         let address = server.address()?;
         let mut client = command(false)?;
         client.args(["fetch", "--json", "--discard", "--stack", transfer.stack, &address, "data"]);
-        bind.iter().for_each(|bind| drop(client.args(["--bind", bind])));
+        if let Some(bind) = bind {
+            client.args(["--bind", bind]);
+        }
         clients.push(Running::start(&mut client)?);
     }
     let reports = transfers.iter().zip(servers).zip(clients).map(|((transfer, server), client)| {
-        let received = client.report(&format!("{transfer:?}, client"))?;
-        Ok(Reports { sent: server.report(&format!("{transfer:?}, server"))?, received })
+        // The client has compared the hash.
+        let received = client.report(&format!("{transfer:?}, client"));
+        let sent = server.report(&format!("{transfer:?}, server"));
+        match (received, sent) {
+            (Ok(received), Ok(sent)) if received["bytes"] == transfer.bytes => Ok(Report(sent)),
+            (received, sent) => Err(format!("{received:?}\n{sent:?}")),
+        }
     });
     reports.collect()
 }
