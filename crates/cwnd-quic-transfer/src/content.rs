@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use tokio::io::AsyncReadExt;
 
 /// How many bytes are read or generated at a time.
-pub const DEFAULT_CHUNK: usize = 256 << 10;
+pub(crate) const CHUNK: usize = 256 << 10;
 
 /// What a server sends.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl Content {
     /// Returns `length` bytes that do not repeat and cannot be compressed.
     pub fn generated(length: u64) -> Content {
         let mut state = 0u64;
-        let words = (0..DEFAULT_CHUNK / 8).flat_map(|_| split_mix(&mut state).to_le_bytes());
+        let words = (0..CHUNK / 8).flat_map(|_| split_mix(&mut state).to_le_bytes());
         let block = Bytes::from_iter(words);
         let mut hash = Sha256::new();
         let (mut next, mut left) = (0, length);
@@ -93,7 +93,7 @@ impl Source {
     pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         match &mut self.kind {
             Kind::File(file) => {
-                let mut chunk = Vec::with_capacity(DEFAULT_CHUNK);
+                let mut chunk = Vec::with_capacity(CHUNK);
                 let read = file.read_buf(&mut chunk).await.map_err(Error::at("reading the file"))?;
                 Ok((read > 0).then(|| chunk.into()))
             }
@@ -145,7 +145,7 @@ fn open_file(folder: &Path, name: &str) -> Result<Source, Error> {
     let failed = |error| Error::new(format!("`{name}` cannot be read: {error}"));
     let mut file = fs::File::open(&path).map_err(failed)?;
     let mut hash = Sha256::new();
-    let mut chunk = vec![0; DEFAULT_CHUNK];
+    let mut chunk = vec![0; CHUNK];
     let mut length = 0;
     loop {
         match file.read(&mut chunk).map_err(failed)? {
@@ -171,11 +171,11 @@ mod tests {
 
     #[test]
     fn generated_chunks_differ() {
-        let Content::Generated(content) = Content::generated(2 * DEFAULT_CHUNK as u64 + 5) else { panic!() };
+        let Content::Generated(content) = Content::generated(2 * CHUNK as u64 + 5) else { panic!() };
         let (mut next, mut left) = (0, content.length);
         let chunks: Vec<Bytes> =
             std::iter::from_fn(|| generate(&content.block, &mut next, &mut left)).collect();
-        assert_eq!(chunks.iter().map(Bytes::len).collect::<Vec<_>>(), [DEFAULT_CHUNK, DEFAULT_CHUNK, 5]);
+        assert_eq!(chunks.iter().map(Bytes::len).collect::<Vec<_>>(), [CHUNK, CHUNK, 5]);
         assert!(chunks[0] != chunks[1] && chunks[0][8..] == chunks[1][8..]);
     }
 

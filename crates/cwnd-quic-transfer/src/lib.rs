@@ -18,9 +18,9 @@ mod stacks;
 mod tls;
 
 pub use algorithm::{Algorithm, Stack};
-pub use content::{Content, DEFAULT_CHUNK};
+pub use content::{Content, Generated};
 pub use report::{Received, Sent};
-pub use stacks::{FetchSettings, Server, ServerSettings, fetch};
+pub use stacks::{DEFAULT_RECEIVE_WINDOW, FetchSettings, Server, ServerSettings, fetch};
 pub use tls::Fingerprint;
 
 use std::fmt;

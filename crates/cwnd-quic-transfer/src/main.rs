@@ -3,7 +3,8 @@
 
 use clap::{Args, Parser, Subcommand};
 use cwnd_quic_transfer::{
-    Algorithm, Content, Error, FetchSettings, Fingerprint, Server, ServerSettings, Stack, fetch,
+    Algorithm, Content, DEFAULT_RECEIVE_WINDOW, Error, FetchSettings, Fingerprint, Server, ServerSettings,
+    Stack, fetch,
 };
 use cwnd_scenario::ByteSize;
 use serde::Serialize;
@@ -117,6 +118,10 @@ struct Fetch {
     #[arg(long, value_name = "SHA-256")]
     certificate: Option<Fingerprint>,
 
+    /// What the server may send beyond what was read. Paths with many losses need less, and paths of more than 500 Mbit/s more.
+    #[arg(long, value_name = "SIZE", default_value_t = ByteSize(u64::from(DEFAULT_RECEIVE_WINDOW)))]
+    receive_window: ByteSize,
+
     /// The address that it is sent from.
     #[arg(long, value_name = "ADDRESS")]
     bind: Option<SocketAddr>,
@@ -183,7 +188,9 @@ impl Fetch {
             }
         };
         let Fetch { server, file, certificate, bind, .. } = self;
-        let settings = FetchSettings { algorithm, server, file, certificate, bind, output };
+        let receive_window = u32::try_from(self.receive_window.0)
+            .map_err(|_| Error::new("--receive-window: it can be less than 4 GiB"))?;
+        let settings = FetchSettings { algorithm, server, file, certificate, bind, receive_window, output };
         let received = fetch(&settings).await?;
         show(&received, self.common.json);
         Ok(())

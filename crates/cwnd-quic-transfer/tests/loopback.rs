@@ -1,7 +1,8 @@
 //! Transfers over loopback: both implementations with every algorithm, both as the other's client, files, and refusals.
 
 use cwnd_quic_transfer::{
-    Algorithm, Content, Error, FetchSettings, Received, Sent, Server, ServerSettings, Stack, fetch,
+    Algorithm, Content, DEFAULT_RECEIVE_WINDOW, Error, FetchSettings, Received, Sent, Server, ServerSettings,
+    Stack, fetch,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,6 +32,7 @@ fn transfer(
             file: "data".to_owned(),
             certificate: Some(server.certificate()),
             bind: None,
+            receive_window: DEFAULT_RECEIVE_WINDOW,
             output: None,
         };
         change(&mut settings);

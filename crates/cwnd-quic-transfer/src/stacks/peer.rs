@@ -1,14 +1,15 @@
 //! A server and a client. The module is compiled twice, against noq and against quinn: `super::quic`.
 
 use super::{STACK, counts, quic};
-use crate::content::{Content, DEFAULT_CHUNK, hex};
+use crate::content::{CHUNK, Content, hex};
 use crate::report::mbit_per_s;
-use crate::stacks::{FetchSettings, IDLE, LONGEST_REQUEST, RECEIVE_WINDOW};
+use crate::stacks::{DEFAULT_RECEIVE_WINDOW, FetchSettings, IDLE, LONGEST_REQUEST, SEND_WINDOW, socket};
 use crate::{Error, Received, Sent, tls};
 use cpu_time::ProcessTime;
 use quic::congestion::ControllerFactory;
 use quic::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use sha2::{Digest, Sha256};
+use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,12 +30,12 @@ pub struct Counts {
     pub window: u64,
 }
 
-fn transport(factory: &Factory) -> Arc<quic::TransportConfig> {
+fn transport(factory: &Factory, receive_window: u32) -> Arc<quic::TransportConfig> {
     let mut config = quic::TransportConfig::default();
     config.congestion_controller_factory(Arc::clone(factory));
-    config.stream_receive_window(RECEIVE_WINDOW.into());
-    config.receive_window(RECEIVE_WINDOW.into());
-    config.send_window(u64::from(RECEIVE_WINDOW));
+    config.stream_receive_window(receive_window.into());
+    config.receive_window(receive_window.into());
+    config.send_window(SEND_WINDOW);
     config.max_idle_timeout(IDLE.try_into().ok());
     Arc::new(config)
 }
@@ -47,8 +48,13 @@ pub fn listen(
 ) -> Result<quic::Endpoint, Error> {
     let tls = QuicServerConfig::try_from(tls).map_err(Error::at("TLS"))?;
     let mut config = quic::ServerConfig::with_crypto(Arc::new(tls));
-    config.transport_config(transport(factory));
-    quic::Endpoint::server(config, address).map_err(Error::at(address))
+    config.transport_config(transport(factory, DEFAULT_RECEIVE_WINDOW));
+    endpoint(address, Some(config)).map_err(Error::at(address))
+}
+
+fn endpoint(address: SocketAddr, server: Option<quic::ServerConfig>) -> io::Result<quic::Endpoint> {
+    let runtime = quic::default_runtime().ok_or_else(|| io::Error::other("there is no tokio runtime"))?;
+    quic::Endpoint::new(quic::EndpointConfig::default(), server, socket(address)?, runtime)
 }
 
 /// Ends an endpoint after its last packets have left.
@@ -115,13 +121,13 @@ pub async fn fetch(
     let FetchSettings { server, file, .. } = settings;
     let tls = QuicClientConfig::try_from(tls).map_err(Error::at("TLS"))?;
     let mut config = quic::ClientConfig::new(Arc::new(tls));
-    config.transport_config(transport(factory));
+    config.transport_config(transport(factory, settings.receive_window));
     let any: SocketAddr = match server {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
     };
     let bind = settings.bind.unwrap_or(any);
-    let endpoint = quic::Endpoint::client(bind).map_err(Error::at(bind))?;
+    let endpoint = endpoint(bind, None).map_err(Error::at(bind))?;
     let connecting = endpoint.connect_with(config, *server, tls::SERVER_NAME).map_err(Error::at(server))?;
     let connection = connecting.await.map_err(|error| unreachable(*server, settings, &error))?;
     let begin = Instant::now();
@@ -129,7 +135,7 @@ pub async fn fetch(
     let (mut request, mut stream) = connection.open_bi().await.map_err(Error::at(at(ENDED)))?;
     request.write_all(file.as_bytes()).await.map_err(Error::at(at(ENDED)))?;
     let _ = request.finish();
-    let mut buffer = vec![0; DEFAULT_CHUNK];
+    let mut buffer = vec![0; CHUNK];
     // The first line, and what has come after it.
     let mut head = Vec::new();
     let end = loop {
