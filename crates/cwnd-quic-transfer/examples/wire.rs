@@ -24,10 +24,11 @@ fn main() {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::wire::{Link, Report, Transfer, over_links, over_loopback};
+    use super::wire::{Link, Report, Transfer, over_links, run as run_transfers};
     use clap::Parser;
     use cwnd_scenario::{ByteSize, Rate, Time};
     use std::path::{Path, PathBuf};
+    use std::process::Command;
 
     const RATE: Rate = Rate(50_000_000);
     const RTT: Time = Time(100_000_000);
@@ -99,6 +100,13 @@ mod linux {
         }
         println!();
         Ok(())
+    }
+
+    fn over_loopback(program: &Path, transfer: &Transfer) -> Result<Report, String> {
+        let ends = vec![("127.0.0.1:0".to_owned(), None)];
+        let transfers = std::slice::from_ref(transfer);
+        let mut reports = run_transfers(&|_| Ok(Command::new(program)), transfers, ends)?;
+        reports.pop().ok_or_else(|| "no report".to_owned())
     }
 
     /// One transfer after the other, each algorithm in turn, and the least CPU time of each.

@@ -182,7 +182,7 @@ mod tests {
             "`cubic@noq` is an algorithm of noq: use `--stack noq`, or one of cubic@quinn, newreno@quinn, bbr@quinn"
         );
         assert!(
-            message(Stack::Noq, "cubic@msquic").starts_with("no implementation is called `msquic`; noq has ")
+            message(Stack::Noq, "cubic@kernel").starts_with("no implementation is called `kernel`; noq has ")
         );
         assert!(message(Stack::Noq, "cubic@noq:beta=0.5").contains("takes no parameters"));
         assert!(message(Stack::Noq, "cubic:beta=2").contains("a number from 0.1 to 0.95"));

@@ -67,15 +67,9 @@ pub fn over_links(program: &Path, link: Link, transfers: &[Transfer]) -> Result<
     }
 }
 
-/// Does a transfer over loopback.
-pub fn over_loopback(program: &Path, transfer: &Transfer) -> Result<Report, String> {
-    let ends = vec![("127.0.0.1:0".to_owned(), None)];
-    let mut reports = run(&|_| Ok(Command::new(program)), std::slice::from_ref(transfer), ends)?;
-    reports.pop().ok_or_else(|| "no report".to_owned())
-}
-
-/// Starts all servers, then all clients, and waits for them. The ends are each server's address, and the client's.
-fn run(
+/// Starts all servers, then all clients, and waits for them. `command` runs the program at the sender or else at the receiver; the ends are each
+/// server's address, and the client's.
+pub fn run(
     command: &dyn Fn(bool) -> Result<Command, String>,
     transfers: &[Transfer],
     ends: Vec<(String, Option<String>)>,
