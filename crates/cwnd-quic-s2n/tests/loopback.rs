@@ -80,7 +80,7 @@ struct Counts {
     largest: AtomicU64,
 }
 
-/// A fixed window, and a count of what it is told.
+/// Keeps a fixed window, and counts what it is called with.
 struct Fixed(Arc<Counts>);
 
 impl CongestionControl for Fixed {
