@@ -1,12 +1,12 @@
 //! Transfers of s2n-quic over loopback with algorithms of cwnd.
 
-use cwnd_cc::{Ack, Congestion, CongestionControl, Window};
+use cwnd_cc::{Ack, Congestion, CongestionControl, Init, Window};
 use cwnd_quic_s2n::{Endpoint, endpoint};
 use s2n_quic::client::Connect;
 use s2n_quic::{Client, Server};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const BYTES: usize = 2_000_003;
 
@@ -64,7 +64,7 @@ async fn transfer(congestion_control: Endpoint) {
 #[test]
 fn every_algorithm_sends_a_file() {
     for info in cwnd_cc::all() {
-        let begin = std::time::Instant::now();
+        let begin = Instant::now();
         block_on(transfer(endpoint(info.name).unwrap()));
         println!("{}: {:.2} s", info.name, begin.elapsed().as_secs_f64());
     }
@@ -109,4 +109,28 @@ fn the_controller_is_called_and_obeyed() {
     assert!(acked > BYTES as u64 / 9_000, "{counts:?}");
     // One more at the beginning of a recovery, and the initial window before the first ACK.
     assert!(counts.largest.load(Ordering::Relaxed) <= 10, "{counts:?}");
+}
+
+/// A large window, and a rate of 2 MB/s.
+struct Paced;
+
+impl CongestionControl for Paced {
+    fn init(&mut self, window: &mut Window, _: &Init) {
+        window.pacing_rate = 2e6;
+    }
+
+    fn on_ack(&mut self, window: &mut Window, _: &Ack) {
+        window.set_cwnd(1_000.0);
+    }
+
+    fn on_congestion(&mut self, _: &mut Window, _: &Congestion) {}
+}
+
+/// 2 MB take a second, less the bursts and what leaves before the first round-trip time is known.
+#[test]
+fn a_pacing_rate_is_kept() {
+    let begin = Instant::now();
+    block_on(transfer(Endpoint::new(|| Box::new(Paced))));
+    let seconds = begin.elapsed().as_secs_f64();
+    assert!((0.9..3.0).contains(&seconds), "{seconds} s");
 }
