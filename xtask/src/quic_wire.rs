@@ -39,26 +39,26 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         printed.push('\n');
     })?;
     if passed && options.has(RECORD) {
-        record(&printed)?;
+        record(&printed, &arguments.join(" "))?;
     }
     Ok(passed)
 }
 
 /// Writes the tables into the page.
-fn record(printed: &str) -> Result<(), String> {
+fn record(printed: &str, given: &str) -> Result<(), String> {
     let file = root().join(PAGE);
     let text = fs::read_to_string(&file).map_err(|error| format!("{PAGE}: {error}"))?;
     let date = output(Command::new("date").arg("+%Y-%m-%d"))?;
-    let text = with_tables(&text, printed, date.trim())
+    let text = with_tables(&text, printed, &format!("`cargo xtask quic-wire {given}`, {}", date.trim()))
         .ok_or_else(|| format!("{PAGE} has no place for the tables: {BEGIN} and {END}"))?;
     fs::write(&file, text).map_err(|error| format!("{PAGE}: {error}"))
 }
 
-/// Returns the page with these tables.
-fn with_tables(page: &str, printed: &str, date: &str) -> Option<String> {
+/// Returns the page with these tables, under their source.
+fn with_tables(page: &str, printed: &str, source: &str) -> Option<String> {
     let (before, rest) = page.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;
-    let tables = format!("`cargo xtask quic-wire --record`, {date}:\n\n```text\n{}\n```", printed.trim_end());
+    let tables = format!("{source}:\n\n```text\n{}\n```", printed.trim_end());
     Some(format!("{before}{BEGIN}\n\n{tables}\n\n{END}{after}"))
 }
 
@@ -69,14 +69,12 @@ mod tests {
     #[test]
     fn tables_replace_those_before() {
         let page = format!("a\n{BEGIN}\nold\n{END}\nb\n");
-        let new = with_tables(&page, "1 2\n\n", "2026-01-02").unwrap();
+        let new = with_tables(&page, "1 2\n\n", "`cargo xtask`, 2026-01-02").unwrap();
         assert_eq!(
             new,
-            format!(
-                "a\n{BEGIN}\n\n`cargo xtask quic-wire --record`, 2026-01-02:\n\n```text\n1 2\n```\n\n{END}\nb\n"
-            )
+            format!("a\n{BEGIN}\n\n`cargo xtask`, 2026-01-02:\n\n```text\n1 2\n```\n\n{END}\nb\n")
         );
-        assert_eq!(with_tables(&new, "1 2\n\n", "2026-01-02").as_ref(), Some(&new));
+        assert_eq!(with_tables(&new, "1 2\n\n", "`cargo xtask`, 2026-01-02").as_ref(), Some(&new));
         assert_eq!(with_tables("a", "", ""), None);
     }
 }
