@@ -16,6 +16,7 @@ mod mutants;
 mod options;
 mod papers;
 mod python;
+mod quic_wire;
 mod renew;
 mod statistics;
 mod table;
@@ -131,6 +132,13 @@ const CHORES: &[Chore] = &[
         options: vm::OPTIONS,
         summary: "every algorithm in C in other Linux kernels, in virtual machines; with --record writes the table of docs/kernel.md",
         run: vm::run,
+    },
+    Chore {
+        name: "quic-wire",
+        options: quic_wire::OPTIONS,
+        summary: "transfers 100 MB with noq and quinn over an emulated link that loses 1 %, and measures their CPU time without loss; \
+                  takes half an hour and root; with --record writes the tables of docs/how-to/quic-transfer.md",
+        run: quic_wire::run,
     },
     Chore {
         name: "traces",

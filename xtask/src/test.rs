@@ -4,7 +4,7 @@
 //! would change it; with `CWND_REQUIRE=all` in the environment it fails instead. Tests that need more than a Rust toolchain
 //! are marked `#[ignore]`, so that `cargo test` counts them as ignored; the steps here run them where they can run.
 
-use crate::command::{cargo, install, run_showing, shown, succeeds};
+use crate::command::{cargo, install, output, run_showing, shown, succeeds};
 use crate::options::Options;
 use crate::table::{cells, table};
 use std::collections::VecDeque;
@@ -131,11 +131,44 @@ fn steps(quick: bool) -> Vec<Step> {
             clang(),
         ),
         step("a kernel in a virtual machine", "xtask vm --kernel 6.12", crate::vm::obstacle()),
+        step(
+            "algorithms in s2n-quic",
+            "test --manifest-path crates/cwnd-quic-s2n/Cargo.toml --target-dir target/s2n --locked",
+            toolchain(S2N_RUST),
+        ),
+        step(
+            "lints of the crate for s2n-quic",
+            "clippy --manifest-path crates/cwnd-quic-s2n/Cargo.toml --target-dir target/s2n --locked --all-targets -- -D warnings",
+            toolchain(S2N_RUST).or_else(|| component("clippy", "clippy")),
+        ),
         step("seeded faults", "test --workspace --features cwnd-sim/faults --test faults", None),
         documentation,
         step("the book", "xtask book", crate::book::obstacle()),
     ]);
     steps
+}
+
+/// The oldest compiler that s2n-quic takes: `rust-version` in crates/cwnd-quic-s2n/Cargo.toml.
+const S2N_RUST: (u32, u32) = (1, 95);
+
+/// Returns why this compiler does not build a crate that needs at least `wanted`.
+fn toolchain(wanted: (u32, u32)) -> Option<String> {
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let version = output(Command::new(compiler).arg("--version")).unwrap_or_default();
+    let (major, minor) = wanted;
+    match rust_version(&version) {
+        Some(there) if there >= wanted => None,
+        Some((a, b)) => {
+            Some(format!("s2n-quic needs Rust {major}.{minor}, and this is {a}.{b}: rustup update"))
+        }
+        None => Some(format!("s2n-quic needs Rust {major}.{minor}, and rustc does not report its version")),
+    }
+}
+
+/// Reads `1.95` from what `rustc --version` prints.
+fn rust_version(printed: &str) -> Option<(u32, u32)> {
+    let mut numbers = printed.strip_prefix("rustc ")?.split('.');
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
 /// What is missing for a cargo command that comes with a component of the toolchain.
@@ -168,7 +201,7 @@ pub fn clang() -> Option<String> {
 }
 
 /// Returns why networks cannot be emulated and disks cannot be mounted. Installs what is missing where permitted.
-fn emulation() -> Option<String> {
+pub fn emulation() -> Option<String> {
     if !is_root() {
         return Some("only root may make network devices and mount disks: run it as root".to_owned());
     }
@@ -306,5 +339,12 @@ mod tests {
             Some(Counts { passed: 3, failed: 2, ignored: 0 })
         );
         assert_eq!(counts("test time ... ok"), None);
+    }
+
+    #[test]
+    fn reads_the_version_of_the_compiler() {
+        assert_eq!(rust_version("rustc 1.95.0 (59807616e 2026-04-14)\n"), Some((1, 95)));
+        assert_eq!(rust_version("rustc 1.100.0-nightly"), Some((1, 100)));
+        assert_eq!(rust_version("cargo"), None);
     }
 }
