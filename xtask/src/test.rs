@@ -141,6 +141,7 @@ fn steps(quick: bool) -> Vec<Step> {
             "clippy --manifest-path crates/cwnd-quic-s2n/Cargo.toml --target-dir target/s2n --locked --all-targets -- -D warnings",
             toolchain(S2N_RUST).or_else(|| component("clippy", "clippy")),
         ),
+        step("the independent endpoint", "test --release --package cwnd-tcp --test independent", None),
         step("seeded faults", "test --workspace --features cwnd-sim/faults --test faults", None),
         documentation,
         step("the book", "xtask book", crate::book::obstacle()),

@@ -35,6 +35,8 @@ struct Inner {
     newest: Option<SentPacket>,
     /// Losses that were reported, of which the adapter does not know the end: when, and whether they are persistent congestion.
     losses: Option<(Nanos, bool)>,
+    /// Marks that were reported before the packets of their ACK frame.
+    marks: u32,
     app_limited: bool,
     /// A datagram may leave beyond the window, since a recovery period has begun.
     may_exceed: bool,
@@ -59,6 +61,7 @@ impl Controller {
             in_flight: 0,
             newest: None,
             losses: None,
+            marks: 0,
             app_limited: false,
             may_exceed: false,
             window: 0,
@@ -88,6 +91,14 @@ impl Inner {
             let before = self.adapter.state();
             self.adapter.on_losses(now, is_persistent);
             self.may_exceed |= before == State::Open && self.adapter.state() != State::Open;
+        }
+    }
+
+    /// Reports the marks of the present ACK frame, whose packets have been reported.
+    fn report_marks(&mut self, now: Nanos) {
+        let marks = std::mem::take(&mut self.marks);
+        if marks > 0 {
+            self.adapter.on_marks(now, Some(marks));
         }
     }
 
@@ -185,6 +196,7 @@ impl CongestionController for Controller {
         inner.in_flight = inner.in_flight.saturating_sub(bytes);
         if let Some(newest) = newest_acked_packet_info {
             inner.adapter.on_bytes_acked(now, &newest, bytes);
+            inner.report_marks(now);
             let end = AckEnd { in_flight: Some(inner.in_flight), app_limited: inner.app_limited };
             inner.adapter.on_ack_end(now, &end);
         }
@@ -210,10 +222,10 @@ impl CongestionController for Controller {
         }
     }
 
-    fn on_explicit_congestion<Pub: Publisher>(&mut self, ce_count: u64, event_time: Timestamp, _: &mut Pub) {
+    fn on_explicit_congestion<Pub: Publisher>(&mut self, ce_count: u64, _: Timestamp, _: &mut Pub) {
+        // s2n-quic reports them before the packets of the same ACK frame.
         let inner = self.inner.get_mut();
-        let now = inner.at(event_time);
-        inner.adapter.on_marks(now, Some(ce_count.try_into().unwrap_or(u32::MAX)));
+        inner.marks = inner.marks.saturating_add(ce_count.try_into().unwrap_or(u32::MAX));
     }
 
     fn on_mtu_update<Pub: Publisher>(&mut self, max_data_size: u16, _: &mut Pub) {

@@ -106,8 +106,8 @@ impl Server {
                     let Some(incoming) = incoming else { break };
                     tokio::spawn(async move {
                         let sent = match incoming {
-                            Incoming::Noq(incoming) => noq::peer::send(incoming, &content, algorithm).await,
-                            Incoming::Quinn(incoming) => quinn::peer::send(incoming, &content, algorithm).await,
+                            Incoming::Noq(incoming) => noq::peer::send(incoming, content, algorithm).await,
+                            Incoming::Quinn(incoming) => quinn::peer::send(incoming, content, algorithm).await,
                         };
                         // The receiving end lives as long as the server.
                         let _ = reports.send(sent);

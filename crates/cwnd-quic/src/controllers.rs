@@ -221,13 +221,15 @@ impl Controller {
         }
     }
 
-    /// Handles the loss of packets of together `bytes`, of which the last was sent at `sent`: the oldest are taken for lost.
+    /// Handles the loss of packets of together `bytes`, of which the last was sent at `sent`: that one and the oldest are taken for lost.
+    /// quinn also reports ACKs that leave alone, and never what became of them; the newest loss must not be hidden by those.
     #[cfg(feature = "quinn")]
     pub fn on_bytes_lost(&mut self, now: Instant, sent: Instant, bytes: u64) {
         let (now, sent) = (self.at(now), self.clock.nanos(sent));
         let mut left = bytes;
+        let mut last = self.packets.take_sent_at(sent, None);
         while left > 0
-            && let Some(packet) = self.packets.take_oldest(sent)
+            && let Some(packet) = last.take().or_else(|| self.packets.take_oldest(sent))
         {
             left = left.saturating_sub(u64::from(packet.bytes()));
             self.adapter.on_packet_lost(now, &packet);

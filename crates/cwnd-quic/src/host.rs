@@ -1,4 +1,4 @@
-//! QUIC flows in simulated time: noq and quinn as hosts of `cwnd-net`'s network, beside TCP flows.
+//! QUIC flows in simulated time: noq and quinn as hosts of `cwnd-net`'s network, next to TCP flows.
 //!
 //! [`run_with`] runs a scenario of which some flows have a QUIC [transport](cwnd_scenario::Transport). It takes the same scenario
 //! as `cwnd-sim` and returns the same kind of outcome. Links, queues and TCP endpoints are the same state machines; the network is

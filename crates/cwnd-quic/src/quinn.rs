@@ -183,6 +183,20 @@ mod tests {
         assert_eq!(controller.window(), 2 * 1_200 + 1);
     }
 
+    /// Ten ACKs of 40 bytes left before two datagrams, of which the first is lost, and then the second: two episodes, since the second left
+    /// after the first was known to be lost.
+    #[test]
+    fn acks_that_left_alone_hide_no_loss() {
+        let (mut controller, now) = built(Controllers::named("newreno").unwrap());
+        (0..10).for_each(|number| controller.on_sent(now, 40, number));
+        controller.on_sent(now + MS, 1_200, 10);
+        controller.on_congestion_event(now + 50 * MS, now + MS, false, 1_200);
+        assert_eq!(controller.window(), 5 * 1_200 + 1);
+        controller.on_sent(now + 60 * MS, 1_200, 11);
+        controller.on_congestion_event(now + 110 * MS, now + 60 * MS, false, 1_200);
+        assert_eq!(controller.window(), 2 * 1_200 + 1);
+    }
+
     /// An event without lost bytes is a mark.
     #[test]
     fn nothing_lost_is_a_mark() {

@@ -64,7 +64,7 @@ fn every_stack_fills_a_bottleneck() {
     }
 }
 
-/// The same outcome on every run, and on a thread beside others. Keys of TLS differ between the runs.
+/// The same outcome on every run, and on a thread next to others. Keys of TLS differ between the runs.
 #[test]
 fn a_seed_has_one_outcome() {
     let mut flows = FLOWS.to_vec();
@@ -80,11 +80,11 @@ fn a_seed_has_one_outcome() {
     conserved(&first);
     assert!(first.flows.iter().all(|flow| flow.packets_lost + flow.packets_dropped > 0));
     assert_eq!(first, run(&scenario));
-    let beside: Vec<Outcome> = std::thread::scope(|scope| {
+    let parallel: Vec<Outcome> = std::thread::scope(|scope| {
         let runs = [(); 2].map(|()| scope.spawn(|| run(&scenario)));
         runs.map(|run| run.join().unwrap()).into()
     });
-    assert_eq!(beside, [first.clone(), first.clone()]);
+    assert_eq!(parallel, [first.clone(), first.clone()]);
     let other = run(&scenario.with_seed(8));
     assert_ne!(first.flows, other.flows);
 }

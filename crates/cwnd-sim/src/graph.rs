@@ -90,7 +90,7 @@ pub struct PackedWaits {
     leaders: Vec<u32>,
     /// Those of them that lead a group of several hosts.
     groups: Vec<u32>,
-    /// Whether every host is in such a group.
+    /// Whether every host is in one of these groups.
     all_grouped: bool,
 }
 
@@ -259,7 +259,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
     let network = &scenario.network;
     let channels = channels(scenario);
     let feeders = feeders(scenario);
-    // Whether a flow ends at each node, is handed to its host by each link, and goes on from each link.
+    // Whether a flow ends at each node, is handed to its host by each link, and continues from each link.
     let mut ends_at = vec![false; network.nodes.len()];
     let (mut is_last, mut goes_on) = (vec![false; network.links.len()], vec![false; network.links.len()]);
     for route in &channels {

@@ -14,6 +14,7 @@
 //! | draw figures as SVG, of any data | [`cwnd_plot`] |
 //! | write pcapng and qlog of a simulated run | [`cwnd_capture`] |
 //! | compute what a paper's equations state | [`cwnd_models`] |
+//! | put the algorithms into QUIC (noq, quinn, s2n-quic); run QUIC flows in simulated time | `cwnd_quic`, `cwnd_quic_s2n` |
 //! | put a transport of your own on a simulated network of links and queues | `cwnd_net`, `cwnd_link` |
 //! | use the TCP endpoint alone: sender, receiver, recovery, timers | `cwnd_tcp` |
 //! | run a scenario with this host's kernel; give programs an emulated network (Linux) | `cwnd_lab` |

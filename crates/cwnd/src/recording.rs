@@ -6,11 +6,14 @@
 #[cfg(target_os = "linux")]
 mod emulated;
 
-use crate::{failure::Failure, simulator::log_connection};
+use crate::{
+    failure::Failure,
+    simulator::{Simulator, log_connection},
+};
 use clap::Args;
 use cwnd_capture::{capture, default_points, log, point};
 use cwnd_scenario::{Engine, Scenario};
-use cwnd_sim::{Simulator, watch::Point};
+use cwnd_sim::watch::Point;
 use cwnd_study::{EngineKind, output_file};
 use std::{
     collections::BTreeSet,
@@ -135,8 +138,10 @@ impl RecordingFlags {
             checked.map_err(|error| Failure::bad_input(format!("{flag}: {error}")))?;
         }
         // Of the packets of a run half are ACKs, and each of those makes an event at its sender.
-        let packets =
-            runs.iter().filter_map(|run| Simulator.check(run.scenario).ok()).map(|cost| cost.packets);
+        let packets = runs
+            .iter()
+            .filter_map(|run| Simulator::default().check(run.scenario).ok())
+            .map(|cost| cost.packets);
         let packets = packets.sum::<f64>();
         let large = [
             ("--pcap", &self.pcap, packets * CAPTURED_BYTES),
@@ -195,7 +200,7 @@ impl RecordingFlags {
         for (run, path) in files(&self.qlog) {
             let flows = run.scenario.flows.iter().enumerate();
             let quic: Vec<usize> =
-                flows.filter(|(_, flow)| !flow.transport.is_tcp()).map(|(i, _)| i).collect();
+                flows.filter(|(_, flow)| !flow.transport.is_tcp() && !flow.short).map(|(i, _)| i).collect();
             let contents = match quic.as_slice() {
                 [] => vec![(path, Content::Senders)],
                 [flow] => vec![(path, Content::Connection(*flow))],

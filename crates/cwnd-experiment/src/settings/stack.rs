@@ -13,7 +13,7 @@ pub const STACK: &[Setting] = &[
         key: "stack",
         title: "Stack",
         about: "`ns2`: ns-2.35's TCP-Linux agent. `linux`: today's Linux. `noq`, `quinn`: QUIC, by the Rust implementation of that \
-                name; flows of a group with `stack=tcp` run on linux beside them.",
+                name; flows of a group with `stack=tcp` run on linux next to them.",
         default: "linux",
         example: "ns2",
         kind: SettingKind::Word(&["ns2", "linux", "noq", "quinn"]),

@@ -64,14 +64,16 @@ pub async fn close(endpoint: quic::Endpoint) {
 }
 
 /// Sends a client what it asks for, and waits until it closes the connection.
-pub async fn send(incoming: quic::Incoming, content: &Content, algorithm: String) -> Result<Sent, Error> {
+pub async fn send(incoming: quic::Incoming, content: Arc<Content>, algorithm: String) -> Result<Sent, Error> {
     let to = incoming.remote_address().to_string();
     let at = |what: &str| format!("{to}: {what}");
     let connection = incoming.await.map_err(Error::at(at("no connection")))?;
     let (mut stream, mut request) = connection.accept_bi().await.map_err(Error::at(at("no request")))?;
     let name = request.read_to_end(LONGEST_REQUEST).await.map_err(Error::at(at("the request")))?;
     let name = String::from_utf8_lossy(&name).into_owned();
-    let mut source = match content.open(&name) {
+    // Hashing a long file would stop the other transfers.
+    let opened = tokio::task::spawn_blocking(move || content.open(&name)).await;
+    let mut source = match opened.map_err(Error::at(at("the file")))? {
         Ok(source) => source,
         Err(why) => {
             let line = format!("error {why}\n");

@@ -11,6 +11,10 @@ const UNSEEDED: [&str; 2] = ["bbr3@noq", "bbr@quinn"];
 const LEAST_PAYLOAD: u32 = 1200;
 /// Bytes of an IPv4 and a UDP header.
 pub const IP_AND_UDP: u32 = 28;
+/// The memory of a connection, bytes: both ends with their buffers and TLS. 200 connections took 98 MB.
+const CONNECTION_MEMORY: f64 = 500_000.0;
+/// The memory of packets, as a multiple of TCP's: they have their payload, and records at three places.
+const MEMORY: f64 = 20.0;
 /// What a data packet costs in QUIC, as a multiple of one of TCP: encryption, and events instead of closed forms.
 const COST: f64 = 60.0;
 
@@ -46,7 +50,13 @@ pub fn check_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Cost, Vec
             checked = Some(flow);
         }
     }
-    let cost = cost.map(|cost| Cost { cpu_s: COST * cost.cpu_s, wall_s: COST * cost.wall_s, ..cost });
+    let connections = scenario.flows.iter().filter(|flow| !flow.transport.is_tcp()).count() as f64;
+    let cost = cost.map(|cost| Cost {
+        cpu_s: COST * cost.cpu_s,
+        wall_s: COST * cost.wall_s,
+        memory: MEMORY * cost.memory + CONNECTION_MEMORY * connections,
+        ..cost
+    });
     match cost {
         Some(cost) if problems.is_empty() => Ok(cost),
         _ => Err(problems),
@@ -106,7 +116,7 @@ fn check_flow(flow: &FlowSpec, number: usize, factory: Factory<'_>, problems: &m
     if flow.traffic != Traffic::Bulk {
         problem(
             "traffic",
-            format!("`{transport}` carries bulk data and transfers of so many bytes; leave `traffic` out"),
+            format!("`{transport}` carries bulk data and transfers of `bytes`; leave `traffic` out"),
         );
     }
     if !flow.receiver.is_honest() {

@@ -66,7 +66,7 @@ pub struct Progress {
 }
 
 /// One end of a connection: a QUIC implementation and its application. Times are ns on the simulation's clock.
-pub trait Peer {
+pub trait HostEndpoint {
     /// Begins the handshake. The receiver waits for it.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ pub struct Counts {
 
 /// An end, the times of its application, and the datagrams that it has not sent yet.
 pub struct End {
-    peer: Box<dyn Peer>,
+    peer: Box<dyn HostEndpoint>,
     channel: u32,
     /// Bytes of headers before the UDP payload.
     headers: u32,
@@ -151,7 +151,7 @@ struct Delays {
 
 impl End {
     /// Creates an end with `headers` bytes before each UDP payload.
-    pub fn new(peer: Box<dyn Peer>, channel: u32, headers: u32, ecn: bool, times: Times) -> End {
+    pub fn new(peer: Box<dyn HostEndpoint>, channel: u32, headers: u32, ecn: bool, times: Times) -> End {
         let Times { start, stop, overhead, stream } = times;
         let timer = [start, stop].into_iter().flatten().min();
         End {

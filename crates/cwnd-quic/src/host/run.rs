@@ -1,7 +1,7 @@
 //! A run under way: hosts at the ends of a network, driven event by event.
 
 use crate::host::check::{IP_AND_UDP, as_tcp};
-use crate::host::end::{End, Peer, Plan, Times};
+use crate::host::end::{End, HostEndpoint, Plan, Times};
 use crate::host::log::Log;
 use crate::host::meter::Meter;
 use crate::host::packet::{Kind, Packet};
@@ -225,7 +225,7 @@ fn quic_ends(
         meter: meter.clone(),
     };
     let back = Plan { channel: channel + 1, log: None, ..plan.clone() };
-    let peers: [Box<dyn Peer>; 2] = match flow.transport {
+    let peers: [Box<dyn HostEndpoint>; 2] = match flow.transport {
         Transport::Noq => {
             let controllers = noq::controllers(&flow.algorithm, &plan, factory)?;
             [Box::new(noq::QuicPeer::sender(&plan, controllers)?), Box::new(noq::QuicPeer::receiver(&back)?)]

@@ -196,7 +196,7 @@ fn flows_and_mixes_name_the_column() {
     assert_eq!(
         refused(&["compare", "--flow", "cubic; strat=3 s"]),
         "invalid value 'cubic; strat=3 s' for '--flow <FLOW>': column 8: a flow has no `strat` (did you mean `start`?): \
-         it takes count, start, stop, rtt, bytes, traffic, deadline, side, hop, path, group, receiver and reverse"
+         it takes count, start, stop, rtt, bytes, traffic, deadline, side, hop, path, group, receiver, stack and reverse"
     );
     assert_eq!(
         refused(&["compare", "--mix", "cubic*2*3"]),

@@ -6,7 +6,7 @@ use super::proto::{
     DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig, Event, StreamEvent, StreamId, TimeSource,
     TransportConfig, VarInt, congestion, crypto,
 };
-use crate::host::end::{Peer, Plan, Progress};
+use crate::host::end::{HostEndpoint, Plan, Progress};
 use crate::host::ranges::Ranges;
 use crate::host::seeds::{self, instant, nanoseconds};
 use crate::host::tls;
@@ -160,7 +160,7 @@ impl QuicPeer {
     }
 }
 
-impl Peer for QuicPeer {
+impl HostEndpoint for QuicPeer {
     fn connect(&mut self, now: u64) -> Result<(), String> {
         let Some(client) = self.client.clone() else { return Ok(()) };
         let connection = self.endpoint.connect(instant(now), client, self.remote, tls::SERVER_NAME);

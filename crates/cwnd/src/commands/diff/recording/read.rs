@@ -8,6 +8,9 @@ use std::path::Path;
 /// The longest file that is read, bytes.
 const LIMIT: u64 = 1_000_000_000;
 
+/// What writes round-trip times in seconds, where qlog has milliseconds: quinn 0.11.
+const QUINN: &str = "quinn 0.3";
+
 /// The events of a file, in their order.
 #[derive(Debug)]
 pub struct Recording {
@@ -71,7 +74,10 @@ pub fn parse(text: &str) -> Result<Recording, String> {
         let zero = *zero.get_or_insert(if known == TimeFormat::FirstEvent { clock } else { 0.0 });
         let kind = name.rsplit(':').next().unwrap_or(name);
         let kind = kind.strip_prefix("recovery_").unwrap_or(kind).to_owned();
-        let data = value["data"].clone();
+        let mut data = value["data"].clone();
+        if writer == QUINN {
+            in_milliseconds(&mut data);
+        }
         let group = groups.place(value["group_id"].to_string(), &data);
         events.push(Event { time: clock - zero, line: at, group, kind, data });
     }
@@ -88,29 +94,39 @@ pub fn parse(text: &str) -> Result<Recording, String> {
 struct Groups {
     places: BTreeMap<String, usize>,
     count: usize,
-    /// The last group, as long as it has sent and received nothing but Initial packets.
-    began: Option<String>,
+    /// The last group, if it has sent and received Initial packets and no others.
+    initial: Option<String>,
 }
 
 impl Groups {
     /// Returns the place of a group. Some implementations name a connection by the ID of its peer, which changes after the Initial
     /// packets: a group that follows one with nothing else is the same connection.
     fn place(&mut self, group: String, data: &Value) -> usize {
-        let other_packet = data["header"]["packet_type"].as_str().is_some_and(|kind| kind != "initial");
-        let place = match (self.places.get(&group), &self.began) {
-            (Some(&place), _) => place,
-            (None, Some(_)) => self.count - 1,
-            (None, None) => {
+        let place = match self.places.get(&group) {
+            Some(&place) => place,
+            None if self.initial.is_some() => self.count - 1,
+            None => {
                 self.count += 1;
-                self.began = Some(group.clone());
                 self.count - 1
             }
         };
-        self.places.insert(group.clone(), place);
-        if other_packet || self.began.as_ref().is_some_and(|began| *began != group) {
-            self.began = None;
+        let is_new = self.places.insert(group.clone(), place).is_none();
+        match data["header"]["packet_type"].as_str() {
+            Some("initial") if is_new && self.initial.is_none() => self.initial = Some(group),
+            Some(kind) if kind != "initial" => self.initial = None,
+            _ if self.initial.as_ref().is_some_and(|initial| *initial != group) => self.initial = None,
+            _ => {}
         }
         place
+    }
+}
+
+/// Converts the round-trip times of an event from seconds.
+fn in_milliseconds(data: &mut Value) {
+    for name in ["latest_rtt", "min_rtt", "smoothed_rtt", "rtt_variance"] {
+        if let Some(seconds) = data[name].as_f64() {
+            data[name] = Value::from(1e3 * seconds);
+        }
     }
 }
 

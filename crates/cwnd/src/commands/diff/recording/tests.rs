@@ -56,6 +56,16 @@ fn broken_files_give_line_and_column() {
     assert!(error("").starts_with("1:1: the file is empty"));
 }
 
+/// Flows of TCP have no Initial packets: each group is a flow.
+#[test]
+fn groups_without_initial_packets_are_flows() {
+    let of = |group: &str| WINDOW.replace("\"data\"", &format!("\"group_id\":\"{group}\",\"data\""));
+    let events = [of("a"), of("b"), of("a"), of("c")];
+    let recording = parse(&file(&events.each_ref().map(String::as_str))).unwrap();
+    let groups: Vec<usize> = recording.events.iter().map(|event| event.group).collect();
+    assert_eq!(groups, [0, 1, 0, 2]);
+}
+
 /// A header and events of an implementation that names connections by the IDs of their peer.
 #[test]
 fn implementations_are_compared_by_what_both_write() {
@@ -63,7 +73,7 @@ fn implementations_are_compared_by_what_both_write() {
         r#"{"qlog_version":"0.3","title":"quinn","trace":{"common_fields":{"time_format":"relative"}}}"#,
         r#"{"time":0,"name":"transport:packet_sent","group_id":"a","data":{"header":{"packet_type":"initial","packet_number":0}}}"#,
         r#"{"time":1,"name":"transport:packet_sent","group_id":"b","data":{"header":{"packet_type":"1RTT","packet_number":0,"dcid":"1"}}}"#,
-        r#"{"time":1,"name":"recovery:metrics_updated","group_id":"b","data":{"congestion_window":100,"bytes_in_flight":1}}"#,
+        r#"{"time":1,"name":"recovery:metrics_updated","group_id":"b","data":{"congestion_window":100,"bytes_in_flight":1,"smoothed_rtt":0.04}}"#,
         r#"{"time":9,"name":"recovery:metrics_updated","group_id":"b","data":{"congestion_window":200}}"#,
     ];
     let second = [
@@ -71,7 +81,7 @@ fn implementations_are_compared_by_what_both_write() {
         r#"{"time":0,"name":"quic:connection_started","data":{}}"#,
         r#"{"time":0,"name":"quic:packet_sent","data":{"header":{"packet_type":"initial","packet_number":0},"frames":[]}}"#,
         r#"{"time":1,"name":"quic:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":0,"dcid":"2"}}}"#,
-        r#"{"time":1,"name":"quic:recovery_metrics_updated","data":{"congestion_window":100}}"#,
+        r#"{"time":1,"name":"quic:recovery_metrics_updated","data":{"congestion_window":100,"smoothed_rtt":40}}"#,
         r#"{"time":2,"name":"quic:recovery_metrics_updated","data":{"min_rtt":5}}"#,
         r#"{"time":12,"name":"quic:recovery_metrics_updated","data":{"congestion_window":200}}"#,
     ];
