@@ -134,7 +134,7 @@ export const stories = ({ address, browser }) => {
       await page.keyboard.type("stac");
       await page.waitForSelector(".cm-tooltip-autocomplete");
       await page.keyboard.press("Enter");
-      await page.keyboard.type('"n');
+      await page.keyboard.type('"ns');
       await page.waitForSelector(".cm-tooltip-autocomplete");
       await page.waitForTimeout(200);
       await page.keyboard.press("Enter");
