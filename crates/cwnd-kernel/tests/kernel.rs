@@ -42,7 +42,9 @@ fn kept(name: &str, Reduction { before, after }: &Reduction) -> Vec<(f64, f64)> 
             exactly(0.5)
         }
         // A loss alone reduces nothing.
-        "bbr3" | "copa" => exactly(1.0),
+        "bbr3" => exactly(1.0),
+        // A loss reduces nothing, but the delay of that moment changes the window by more than half between two looks.
+        "copa" => vec![(0.0, 1.0)],
         "agile-sd" => vec![(0.9, 0.95)],
         "scalable" | "multcp" => exactly(0.875),
         // RFC 9438's reduces the segments in flight, nearly the window.
