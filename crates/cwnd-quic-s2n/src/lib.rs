@@ -26,14 +26,11 @@ mod pacer;
 
 pub use controller::Controller;
 
-use cwnd_cc::transport::Settings as AdapterSettings;
-use cwnd_cc::{Arithmetic, CongestionControl, FlowHints, ParameterError, WindowConfig};
-use cwnd_scenario::notation::NotationError;
-use cwnd_scenario::{AlgorithmSpec, nearest};
+pub use cwnd_quic::{AlgorithmError, Settings};
+
+use cwnd_cc::CongestionControl;
+use cwnd_quic::Controllers;
 use s2n_quic::provider::congestion_controller as s2n;
-use std::fmt;
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::Arc;
 
 /// Returns an endpoint whose connections use a registered algorithm: `NAME` or `NAME:PARAMETER=VALUE,…`.
 ///
@@ -44,38 +41,8 @@ pub fn endpoint(algorithm: &str) -> Result<Endpoint, AlgorithmError> {
 }
 
 /// Gives each path of each connection a controller. It is the provider of congestion control for clients and servers.
-#[derive(Clone)]
-pub struct Endpoint {
-    build: Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>,
-    settings: Settings,
-}
-
-/// The settings of an [`Endpoint`].
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// Initial window, datagrams (RFC 9002 section 7.2: ten).
-    pub initial_window: f64,
-    /// Largest window, datagrams.
-    pub largest_window: f64,
-    /// How the window grows. The default is that of today's Linux, whole datagrams.
-    pub arithmetic: Arithmetic,
-    /// The seed of the algorithm's own random choices; by default each connection has another.
-    pub seed: Option<u64>,
-    /// Properties of the transfer. A deadline counts from the connection's first packet.
-    pub hints: FlowHints,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            initial_window: 10.0,
-            largest_window: f64::INFINITY,
-            arithmetic: Arithmetic::Linux,
-            seed: None,
-            hints: FlowHints::default(),
-        }
-    }
-}
+#[derive(Clone, Debug)]
+pub struct Endpoint(Controllers);
 
 impl Endpoint {
     /// Returns an endpoint with a registered algorithm, as [`endpoint`] does.
@@ -83,46 +50,23 @@ impl Endpoint {
     /// # Errors
     /// There is no such algorithm, or it refuses its parameters.
     pub fn named(text: &str) -> Result<Endpoint, AlgorithmError> {
-        let spec: AlgorithmSpec = text.parse().map_err(AlgorithmError::Notation)?;
-        let Some(info) = cwnd_cc::find(&spec.name) else { return Err(AlgorithmError::Unknown(spec.name)) };
-        let build = move || {
-            let parameters = spec.all_parameters().map(|(name, text)| (name.as_str(), text.as_str()));
-            info.build_from_text(parameters)
-        };
-        build().map_err(AlgorithmError::Parameter)?;
-        Ok(Endpoint::new(move || build().expect("the parameters were accepted before")))
+        Controllers::named(text).map(Endpoint)
     }
 
     /// Returns an endpoint with an algorithm of your own. `build` is called for each path of each connection.
     pub fn new(build: impl Fn() -> Box<dyn CongestionControl> + Send + Sync + 'static) -> Endpoint {
-        Endpoint { build: Arc::new(build), settings: Settings::default() }
+        Endpoint(Controllers::new(build))
     }
 
     /// Sets the settings.
     #[must_use]
     pub fn with_settings(self, settings: Settings) -> Endpoint {
-        Endpoint { settings, ..self }
+        Endpoint(self.0.with_settings(settings))
     }
 
     /// Returns a controller for a path that takes datagrams of `datagram` bytes.
     fn controller(&self, datagram: u16) -> Controller {
-        let Settings { initial_window, largest_window, arithmetic, seed, hints } = self.settings;
-        let window = WindowConfig {
-            initial_cwnd: initial_window,
-            clamp: largest_window,
-            mss: u32::from(datagram),
-            arithmetic,
-            ..WindowConfig::default()
-        };
-        let seed = seed.unwrap_or_else(|| RandomState::new().build_hasher().finish());
-        let settings = AdapterSettings { window, seed, hints, ..AdapterSettings::default() };
-        Controller::new(self.clone(), (self.build)(), datagram, &settings)
-    }
-}
-
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint").field("settings", &self.settings).finish_non_exhaustive()
+        Controller::new(self.clone(), self.0.algorithm(), datagram, &self.0.adapter_settings(datagram))
     }
 }
 
@@ -133,36 +77,6 @@ impl s2n::Endpoint for Endpoint {
         self.controller(path_info.max_datagram_size)
     }
 }
-
-/// Why there is no algorithm for a text.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AlgorithmError {
-    /// The text is not of the form `NAME` or `NAME:PARAMETER=VALUE,…`.
-    Notation(NotationError),
-    /// No algorithm has this name.
-    Unknown(String),
-    /// A parameter is unknown or out of its range.
-    Parameter(ParameterError),
-}
-
-impl fmt::Display for AlgorithmError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AlgorithmError::Notation(error) => error.fmt(f),
-            AlgorithmError::Unknown(name) => {
-                let known: Vec<&str> = cwnd_cc::all().iter().map(|info| info.name).collect();
-                write!(f, "no algorithm is called `{name}`")?;
-                if let Some(meant) = nearest(name, known.iter().copied()) {
-                    write!(f, "; did you mean `{meant}`?")?;
-                }
-                write!(f, " There are {}", known.join(", "))
-            }
-            AlgorithmError::Parameter(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for AlgorithmError {}
 
 #[cfg(test)]
 mod tests {
@@ -177,19 +91,5 @@ mod tests {
             assert!((2_400..=12_000).contains(&controller.congestion_window()), "{}", info.name);
             assert!(!controller.is_congestion_limited());
         }
-    }
-
-    #[test]
-    fn a_text_is_checked_at_once() {
-        let message = |text: &str| endpoint(text).unwrap_err().to_string();
-        assert_eq!(
-            message("cubic:beta=2"),
-            "parameter `beta` cannot be `2`: it takes a number from 0.1 to 0.95"
-        );
-        assert!(
-            message("cubik")
-                .starts_with("no algorithm is called `cubik`; did you mean `cubic`? There are newreno, ")
-        );
-        assert!(endpoint("BBRv3").is_ok() && endpoint("elastic:beta=0.7").is_ok());
     }
 }

@@ -6,7 +6,6 @@ use cwnd_quic::AlgorithmError;
 use cwnd_scenario::{AlgorithmSpec, nearest};
 use serde::Serialize;
 use std::fmt;
-use std::sync::Arc;
 
 /// An implementation of QUIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
@@ -33,8 +32,8 @@ impl Stack {
     /// Returns the names of its own algorithms, without `@noq` or `@quinn`.
     pub fn own(self) -> [&'static str; 3] {
         match self {
-            Stack::Noq => ["cubic", "newreno", "bbr3"],
-            Stack::Quinn => ["cubic", "newreno", "bbr"],
+            Stack::Noq => cwnd_quic::noq::OWN,
+            Stack::Quinn => cwnd_quic::quinn::OWN,
         }
     }
 }
@@ -55,8 +54,8 @@ pub struct Algorithm {
 /// What a transport configuration takes.
 #[derive(Clone)]
 pub(crate) enum Factory {
-    Noq(Arc<dyn noq::congestion::ControllerFactory + Send + Sync>),
-    Quinn(Arc<dyn quinn::congestion::ControllerFactory + Send + Sync>),
+    Noq(cwnd_quic::noq::Factory),
+    Quinn(cwnd_quic::quinn::Factory),
 }
 
 impl Algorithm {
@@ -120,15 +119,11 @@ fn own(stack: Stack, name: &str, of: &str, spec: &AlgorithmSpec) -> Result<Facto
     if spec.all_parameters().next().is_some() {
         return Err(Error::new(format!("`{name}@{of}` takes no parameters; the algorithms of cwnd do")));
     }
-    Ok(match (stack, name) {
-        (Stack::Noq, "cubic") => Factory::Noq(Arc::new(noq::congestion::CubicConfig::default())),
-        (Stack::Noq, "newreno") => Factory::Noq(Arc::new(noq::congestion::NewRenoConfig::default())),
-        (Stack::Noq, "bbr3") => Factory::Noq(Arc::new(noq::congestion::Bbr3Config::default())),
-        (Stack::Quinn, "cubic") => Factory::Quinn(Arc::new(quinn::congestion::CubicConfig::default())),
-        (Stack::Quinn, "newreno") => Factory::Quinn(Arc::new(quinn::congestion::NewRenoConfig::default())),
-        (Stack::Quinn, "bbr") => Factory::Quinn(Arc::new(quinn::congestion::BbrConfig::default())),
-        _ => return Err(Error::new(format!("{stack} has no `{name}` of its own; it has {}", list(stack)))),
-    })
+    let factory = match stack {
+        Stack::Noq => cwnd_quic::noq::own(name).map(Factory::Noq),
+        Stack::Quinn => cwnd_quic::quinn::own(name).map(Factory::Quinn),
+    };
+    factory.ok_or_else(|| Error::new(format!("{stack} has no `{name}` of its own; it has {}", list(stack))))
 }
 
 /// Returns the error for a text that names no algorithm of cwnd, with the nearest names.

@@ -1,22 +1,15 @@
-//! What the adapters for QUIC implementations share: which algorithm each connection gets, and its adapter.
+//! Which algorithm the connections of a QUIC implementation get, and with which settings.
 
-use cwnd_cc::transport::{AckEnd, Adapter, Clock, SentPackets};
-use cwnd_cc::{
-    Arithmetic, CongestionControl, EcnMode, FlowHints, Nanos, ParameterError, WindowConfig, transport,
-};
-use cwnd_scenario::AlgorithmSpec;
+use cwnd_cc::{Arithmetic, CongestionControl, FlowHints, ParameterError, WindowConfig, transport};
 use cwnd_scenario::notation::NotationError;
+use cwnd_scenario::{AlgorithmSpec, nearest};
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How long before the newest acknowledged packet a packet was sent that is neither acknowledged nor lost and is forgotten, beyond a
-/// smoothed round-trip time.
-const FORGET_AFTER: Nanos = Nanos::from_millis(2_000);
-
-/// Gives each connection, and each of its paths, a controller. It is the `ControllerFactory` of noq (feature `noq`) and of quinn
-/// (feature `quinn`).
+/// Gives each connection, and each of its paths, an algorithm. It is the `ControllerFactory` of noq (feature `noq`) and of quinn
+/// (feature `quinn`); `cwnd-quic-s2n` builds on it.
 #[derive(Clone)]
 pub struct Controllers {
     build: Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>,
@@ -34,9 +27,9 @@ pub struct Settings {
     pub arithmetic: Arithmetic,
     /// The seed of the algorithm's own random choices; by default each connection has another.
     pub seed: Option<u64>,
-    /// Properties of the transfer. A deadline counts from `origin`.
+    /// Properties of the transfer. A deadline counts from `origin`, with s2n-quic from the connection's first packet.
     pub hints: FlowHints,
-    /// The zero of the algorithm's clock; by default the beginning of each connection.
+    /// noq and quinn only: the zero of the algorithm's clock; by default the beginning of each connection.
     pub origin: Option<Instant>,
     /// quinn only: whether the window is lowered to shape the flow to the algorithm's pacing rate, which quinn ignores
     /// ([`quinn`](crate::quinn)).
@@ -74,7 +67,11 @@ impl fmt::Display for AlgorithmError {
             AlgorithmError::Notation(error) => error.fmt(f),
             AlgorithmError::Unknown(name) => {
                 let known: Vec<&str> = cwnd_cc::all().iter().map(|info| info.name).collect();
-                write!(f, "no algorithm is called `{name}`; there are {}", known.join(", "))
+                write!(f, "no algorithm is called `{name}`")?;
+                if let Some(meant) = nearest(name, known.iter().copied()) {
+                    write!(f, "; did you mean `{meant}`?")?;
+                }
+                write!(f, " There are {}", known.join(", "))
             }
             AlgorithmError::Parameter(error) => error.fmt(f),
         }
@@ -109,6 +106,30 @@ impl Controllers {
     pub fn with_settings(self, settings: Settings) -> Controllers {
         Controllers { settings, ..self }
     }
+
+    /// Returns the settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Returns the algorithm of a path.
+    pub fn algorithm(&self) -> Box<dyn CongestionControl> {
+        (self.build)()
+    }
+
+    /// Returns the settings of the adapter of a path that takes datagrams of `datagram` bytes.
+    pub fn adapter_settings(&self, datagram: u16) -> transport::Settings {
+        let Settings { initial_window, largest_window, arithmetic, seed, hints, .. } = self.settings;
+        let window = WindowConfig {
+            initial_cwnd: initial_window,
+            clamp: largest_window,
+            mss: u32::from(datagram),
+            arithmetic,
+            ..WindowConfig::default()
+        };
+        let seed = seed.unwrap_or_else(|| RandomState::new().build_hasher().finish());
+        transport::Settings { window, seed, hints, ..transport::Settings::default() }
+    }
 }
 
 impl fmt::Debug for Controllers {
@@ -117,177 +138,9 @@ impl fmt::Debug for Controllers {
     }
 }
 
-/// The controller of one path: an adapter, and the packets in flight.
-#[derive(Debug)]
-pub(crate) struct Controller {
-    pub adapter: Adapter,
-    packets: SentPackets,
-    clock: Clock,
-    /// Bytes of a full datagram.
-    datagram: u16,
-    /// The last time that the implementation has reported.
-    now: Instant,
-    /// When the newest acknowledged packet was sent, and the same as of the ACK frame before.
-    newest: Nanos,
-    before: Nanos,
-    controllers: Controllers,
-}
-
-impl Controller {
-    /// Begins at `now` on a path that takes datagrams of `datagram` bytes.
-    pub fn new(controllers: &Controllers, now: Instant, datagram: u16) -> Controller {
-        let given = controllers.settings;
-        let clock = Clock::starting_at(given.origin.unwrap_or(now));
-        let window = WindowConfig {
-            initial_cwnd: given.initial_window,
-            clamp: given.largest_window,
-            mss: u32::from(datagram),
-            arithmetic: given.arithmetic,
-            ..WindowConfig::default()
-        };
-        let settings = transport::Settings {
-            window,
-            ecn: EcnMode::Exact,
-            seed: given.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish()),
-            hints: given.hints,
-            ..transport::Settings::default()
-        };
-        Controller {
-            adapter: Adapter::new((controllers.build)(), clock.nanos(now), &settings),
-            packets: SentPackets::default(),
-            clock,
-            datagram,
-            now,
-            newest: Nanos::ZERO,
-            before: Nanos::ZERO,
-            controllers: controllers.clone(),
-        }
-    }
-
-    /// Returns a new controller of the same kind, for a copy of the path. An algorithm's state cannot be copied; the new one begins with
-    /// its initial window.
-    pub fn begin_again(&self) -> Controller {
-        Controller::new(&self.controllers, self.now, self.datagram)
-    }
-
-    /// Returns the settings.
-    pub fn settings(&self) -> &Settings {
-        &self.controllers.settings
-    }
-
-    /// Returns the initial window, bytes.
-    pub fn initial_window(&self) -> u64 {
-        (self.settings().initial_window * f64::from(self.datagram)) as u64
-    }
-
-    /// Returns the bytes of a full datagram.
-    #[cfg(feature = "quinn")]
-    pub fn datagram(&self) -> u64 {
-        u64::from(self.datagram)
-    }
-
-    /// Handles a packet that leaves.
-    pub fn on_sent(&mut self, now: Instant, bytes: u32, number: u64) {
-        let now = self.at(now);
-        let packet = self.adapter.on_packet_sent(now, bytes);
-        self.packets.insert(number, packet);
-    }
-
-    /// Handles a packet, sent at `sent`, that an ACK frame acknowledges. Packets that were not reported, such as probes of the MTU in
-    /// quinn, are ignored.
-    pub fn on_acked(&mut self, now: Instant, sent: Instant, number: Option<u64>) {
-        let now = self.at(now);
-        if let Some(packet) = self.packets.take_sent_at(self.clock.nanos(sent), number) {
-            self.newest = self.newest.max(packet.sent());
-            self.adapter.on_packet_acked(now, &packet);
-        }
-    }
-
-    /// Handles the end of an ACK frame.
-    pub fn on_ack_end(&mut self, now: Instant, in_flight: u64, app_limited: bool) {
-        let now = self.at(now);
-        self.adapter.on_ack_end(now, &AckEnd { in_flight: Some(in_flight), app_limited });
-        // Losses that this frame reveals are reported after it; those of the frame before were.
-        let kept = self.adapter.srtt() + FORGET_AFTER;
-        self.packets.forget_before(std::mem::replace(&mut self.before, self.newest).since(kept));
-    }
-
-    /// Handles the loss of a packet.
-    #[cfg(feature = "noq")]
-    pub fn on_lost(&mut self, now: Instant, number: u64) {
-        let now = self.at(now);
-        if let Some(packet) = self.packets.take_number(number) {
-            self.adapter.on_packet_lost(now, &packet);
-        }
-    }
-
-    /// Handles the loss of packets of together `bytes`, of which the last was sent at `sent`: that one and the oldest are taken for lost.
-    /// quinn also reports ACKs that leave alone, and never what became of them; the newest loss must not be hidden by those.
-    #[cfg(feature = "quinn")]
-    pub fn on_bytes_lost(&mut self, now: Instant, sent: Instant, bytes: u64) {
-        let (now, sent) = (self.at(now), self.clock.nanos(sent));
-        let mut left = bytes;
-        let mut last = self.packets.take_sent_at(sent, None);
-        while left > 0
-            && let Some(packet) = last.take().or_else(|| self.packets.take_oldest(sent))
-        {
-            left = left.saturating_sub(u64::from(packet.bytes()));
-            self.adapter.on_packet_lost(now, &packet);
-        }
-    }
-
-    /// Handles the end of lost packets.
-    pub fn on_losses(&mut self, now: Instant, is_persistent: bool) {
-        let now = self.at(now);
-        self.adapter.on_losses(now, is_persistent);
-    }
-
-    /// Handles marks of which the implementation does not report the number.
-    pub fn on_marks(&mut self, now: Instant) {
-        let now = self.at(now);
-        self.adapter.on_marks(now, None);
-    }
-
-    /// Handles the discovery that the last losses were spurious.
-    #[cfg(feature = "noq")]
-    pub fn on_spurious_losses(&mut self) {
-        self.adapter.on_spurious_losses(self.clock.nanos(self.now));
-    }
-
-    /// Handles a change of the MTU.
-    pub fn on_mtu_update(&mut self, datagram: u16) {
-        self.datagram = datagram;
-        self.adapter.set_mss(u32::from(datagram));
-    }
-
-    fn at(&mut self, now: Instant) -> Nanos {
-        self.now = now;
-        self.clock.nanos(now)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cwnd_cc::State;
-    use std::time::Duration;
-
-    const MS: Duration = Duration::from_millis(1);
-
-    fn controller(name: &str) -> (Controller, Instant) {
-        let now = Instant::now();
-        (Controller::new(&Controllers::named(name).unwrap(), now, 1_000), now)
-    }
-
-    #[test]
-    fn every_algorithm_has_controllers() {
-        for info in cwnd_cc::all() {
-            let (mut controller, _) = controller(info.name);
-            // Hybla begins with less.
-            let windows = 2_000..=controller.initial_window();
-            assert!(windows.contains(&controller.adapter.window()), "{}", info.name);
-        }
-    }
 
     #[test]
     fn a_text_is_checked_at_once() {
@@ -296,69 +149,11 @@ mod tests {
             message("cubic:beta=2"),
             "parameter `beta` cannot be `2`: it takes a number from 0.1 to 0.95"
         );
-        assert!(message("cubik").starts_with("no algorithm is called `cubik`; there are newreno, "));
+        assert!(
+            message("cubik")
+                .starts_with("no algorithm is called `cubik`; did you mean `cubic`? There are newreno, ")
+        );
         assert_eq!(message("cubic:"), "column 7: a parameter is written `name=value`, after the colon");
         assert!(Controllers::named("BBRv3").is_ok() && Controllers::named("elastic:beta=0.7").is_ok());
-    }
-
-    /// Two round trips: a window of ten, then of twenty datagrams.
-    #[test]
-    fn acknowledged_packets_open_the_window() {
-        let (mut controller, now) = controller("newreno");
-        for (round, packets) in [10u64, 20].into_iter().enumerate() {
-            let now = now + 50 * MS * round as u32;
-            (0..packets).for_each(|number| controller.on_sent(now, 1_000, number));
-            let later = now + 50 * MS;
-            // By time and number, or by time alone.
-            (0..packets)
-                .for_each(|number| controller.on_acked(later, now, Some(number).filter(|_| round == 0)));
-            // One that was never sent.
-            controller.on_acked(later, now + MS, None);
-            controller.on_ack_end(later, 0, false);
-        }
-        assert_eq!(controller.adapter.window(), 40_000);
-        assert_eq!(controller.adapter.srtt(), Nanos::from_millis(50));
-    }
-
-    /// After ten seconds without an ACK its packets are still known when they are declared lost.
-    #[test]
-    fn an_outage_is_persistent_congestion() {
-        let (mut controller, now) = controller("cubic");
-        controller.on_sent(now, 1_000, 0);
-        controller.on_acked(now + 50 * MS, now, None);
-        controller.on_ack_end(now + 50 * MS, 0, false);
-        (1..10).for_each(|number| controller.on_sent(now + 60 * MS, 1_000, number));
-        let later = now + 10_000 * MS;
-        controller.on_sent(later, 1_000, 10);
-        controller.on_acked(later + 50 * MS, later, None);
-        controller.on_ack_end(later + 50 * MS, 9_000, false);
-        (1..10).for_each(|number| {
-            let packet = controller.packets.take_number(number).unwrap();
-            controller.adapter.on_packet_lost(controller.clock.nanos(later + 50 * MS), &packet);
-        });
-        controller.on_losses(later + 50 * MS, true);
-        // Two datagrams, and one more for the acknowledged one: slow start.
-        assert_eq!((controller.adapter.window(), controller.adapter.state()), (3_000, State::Loss));
-        // Then they are forgotten.
-        controller.on_sent(later + 60 * MS, 1_000, 11);
-        controller.on_acked(later + 110 * MS, later + 60 * MS, None);
-        controller.on_ack_end(later + 110 * MS, 0, false);
-        assert!(controller.packets.is_empty());
-    }
-
-    #[test]
-    fn each_path_has_an_algorithm_of_its_own() {
-        let built = Arc::new(std::sync::Mutex::new(0));
-        let count = Arc::clone(&built);
-        let controllers = Controllers::new(move || {
-            *count.lock().unwrap() += 1;
-            (cwnd_cc::find("vegas").unwrap().build)(&cwnd_cc::Parameters::new()).unwrap()
-        });
-        let settings = Settings { initial_window: 4.0, largest_window: 6.0, ..Settings::default() };
-        let controllers = controllers.with_settings(settings);
-        let mut first = Controller::new(&controllers, Instant::now(), 1_000);
-        assert_eq!((first.adapter.window(), first.begin_again().adapter.window()), (4_000, 4_000));
-        assert_eq!(*built.lock().unwrap(), 2);
-        assert_eq!(first.adapter.segments().clamp(), 6.0);
     }
 }

@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 #[cfg(any(feature = "noq", feature = "quinn"))]
+mod controller;
 mod controllers;
 #[cfg(feature = "net")]
 pub mod host;
@@ -30,5 +31,4 @@ pub mod noq;
 #[cfg(feature = "quinn")]
 pub mod quinn;
 
-#[cfg(any(feature = "noq", feature = "quinn"))]
 pub use controllers::{AlgorithmError, Controllers, Settings};

@@ -9,67 +9,66 @@
 //!
 //! When a peer's port changes, noq copies the controller. An algorithm's state cannot be copied: the copy begins with its initial window.
 
-use crate::controllers::{AlgorithmError, Controller as Shared, Controllers};
+use crate::controller::Locked;
+use crate::controllers::{AlgorithmError, Controllers};
 use noq_proto::RttEstimator;
-use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use noq_proto::congestion::{
+    Bbr3Config, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
+};
 use std::any::Any;
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
+
+/// What `TransportConfig::congestion_controller_factory` takes.
+pub type Factory = Arc<dyn ControllerFactory + Send + Sync>;
+
+/// noq's own algorithms, by the names that [`own`] takes.
+pub const OWN: [&str; 3] = ["cubic", "newreno", "bbr3"];
+
+/// Returns a factory of controllers with an algorithm of noq itself.
+pub fn own(name: &str) -> Option<Factory> {
+    Some(match name {
+        "cubic" => Arc::new(CubicConfig::default()),
+        "newreno" => Arc::new(NewRenoConfig::default()),
+        "bbr3" => Arc::new(Bbr3Config::default()),
+        _ => return None,
+    })
+}
 
 /// Returns a factory of controllers with a registered algorithm, for `TransportConfig::congestion_controller_factory`: `NAME` or
 /// `NAME:PARAMETER=VALUE,…`.
 ///
 /// # Errors
 /// There is no such algorithm, or it refuses its parameters.
-pub fn factory(algorithm: &str) -> Result<Arc<dyn ControllerFactory + Send + Sync>, AlgorithmError> {
+pub fn factory(algorithm: &str) -> Result<Factory, AlgorithmError> {
     Ok(Arc::new(Controllers::named(algorithm)?))
 }
 
 impl ControllerFactory for Controllers {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
-        Box::new(NoqController(Mutex::new(Shared::new(&self, now, current_mtu))))
+        Box::new(Locked::new(&self, now, current_mtu))
     }
 }
 
-/// A controller. Calls that change nothing for noq may report the last ACK to the algorithm, therefore the lock. It is never contended.
-struct NoqController(Mutex<Shared>);
-
-impl NoqController {
-    fn shared(&mut self) -> &mut Shared {
-        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn with<T>(&self, read: impl FnOnce(&mut Shared) -> T) -> T {
-        read(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl fmt::Debug for NoqController {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.with(|shared| f.debug_tuple("NoqController").field(&shared.adapter).finish())
-    }
-}
-
-impl Controller for NoqController {
+impl Controller for Locked {
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
-        self.shared().on_sent(now, u32::from(bytes), pn);
+        self.get().on_sent(now, u32::from(bytes), pn);
     }
 
     fn on_cwnd_limited(&mut self) {
-        self.shared().adapter.on_window_limited();
+        self.get().adapter.on_window_limited();
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, _: u64, pn: u64, _: bool, _: &RttEstimator) {
-        self.shared().on_acked(now, sent, Some(pn));
+        self.get().on_acked(now, sent, Some(pn));
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _: Option<u64>) {
-        self.shared().on_ack_end(now, in_flight, app_limited);
+        self.get().on_ack_end(now, in_flight, app_limited);
     }
 
     fn on_packet_lost(&mut self, _: u16, pn: u64, now: Instant) {
-        self.shared().on_lost(now, pn);
+        self.get().on_lost(now, pn);
     }
 
     fn on_congestion_event(
@@ -82,18 +81,18 @@ impl Controller for NoqController {
         _: u64,
     ) {
         if is_ecn {
-            self.shared().on_marks(now);
+            self.get().on_marks(now);
         } else {
-            self.shared().on_losses(now, is_persistent_congestion);
+            self.get().on_losses(now, is_persistent_congestion);
         }
     }
 
     fn on_spurious_congestion_event(&mut self) {
-        self.shared().on_spurious_losses();
+        self.get().on_spurious_losses();
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
-        self.shared().on_mtu_update(new_mtu);
+        self.get().on_mtu_update(new_mtu);
     }
 
     fn window(&self) -> u64 {
@@ -111,7 +110,7 @@ impl Controller for NoqController {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(NoqController(Mutex::new(self.with(|shared| shared.begin_again()))))
+        Box::new(self.begin_again())
     }
 
     fn initial_window(&self) -> u64 {
@@ -191,7 +190,7 @@ mod tests {
         lose(&mut *controller, now + 50 * MS, 0..1, false);
         assert!(controller.window() < 14_520);
         assert_eq!(controller.clone_box().window(), 14_520);
-        assert!(format!("{controller:?}").starts_with("NoqController(Adapter"));
+        assert!(format!("{controller:?}").starts_with("Controller(Adapter"));
     }
 
     /// Algorithms without a rate leave pacing to noq.

@@ -12,49 +12,55 @@
 //!
 //! When a peer's port changes, quinn copies the controller. An algorithm's state cannot be copied: the copy begins with its initial window.
 
-use crate::controllers::{AlgorithmError, Controller as Shared, Controllers};
+use crate::controller::{Controller as Shared, Locked};
+use crate::controllers::{AlgorithmError, Controllers};
 use cwnd_cc::Nanos;
 use quinn_proto::RttEstimator;
-use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use quinn_proto::congestion::{
+    BbrConfig, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
+};
 use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
+
+/// What `TransportConfig::congestion_controller_factory` takes.
+pub type Factory = Arc<dyn ControllerFactory + Send + Sync>;
+
+/// quinn's own algorithms, by the names that [`own`] takes.
+pub const OWN: [&str; 3] = ["cubic", "newreno", "bbr"];
+
+/// Returns a factory of controllers with an algorithm of quinn itself.
+pub fn own(name: &str) -> Option<Factory> {
+    Some(match name {
+        "cubic" => Arc::new(CubicConfig::default()),
+        "newreno" => Arc::new(NewRenoConfig::default()),
+        "bbr" => Arc::new(BbrConfig::default()),
+        _ => return None,
+    })
+}
 
 /// Returns a factory of controllers with a registered algorithm, for `TransportConfig::congestion_controller_factory`: `NAME` or
 /// `NAME:PARAMETER=VALUE,…`.
 ///
 /// # Errors
 /// There is no such algorithm, or it refuses its parameters.
-pub fn factory(algorithm: &str) -> Result<Arc<dyn ControllerFactory + Send + Sync>, AlgorithmError> {
+pub fn factory(algorithm: &str) -> Result<Factory, AlgorithmError> {
     Ok(Arc::new(Controllers::named(algorithm)?))
 }
 
 impl ControllerFactory for Controllers {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
-        Box::new(QuinnController(Mutex::new(Shared::new(&self, now, current_mtu))))
+        Box::new(Locked::new(&self, now, current_mtu))
     }
 }
 
-/// A controller. Calls that change nothing for quinn may report the last ACK to the algorithm, therefore the lock. It is never contended.
-struct QuinnController(Mutex<Shared>);
-
-impl QuinnController {
-    fn shared(&mut self) -> &mut Shared {
-        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn with<T>(&self, read: impl FnOnce(&mut Shared) -> T) -> T {
-        read(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Returns the window of the algorithm, or less if that shapes the flow to its pacing rate.
-    fn shaped_window(shared: &mut Shared) -> u64 {
-        let window = shared.adapter.window();
-        let rate = shared.adapter.pacing_rate().filter(|_| shared.settings().shape_by_window);
-        match rate.zip(shared.adapter.min_rtt()) {
-            Some((rate, min_rtt)) => shape(window, rate, min_rtt, shared.adapter.srtt(), shared.datagram()),
-            None => window,
-        }
+/// Returns the window of the algorithm, or less if that shapes the flow to its pacing rate.
+fn shaped_window(shared: &mut Shared) -> u64 {
+    let window = shared.adapter.window();
+    let rate = shared.adapter.pacing_rate().filter(|_| shared.settings().shape_by_window);
+    match rate.zip(shared.adapter.min_rtt()) {
+        Some((rate, min_rtt)) => shape(window, rate, min_rtt, shared.adapter.srtt(), shared.datagram()),
+        None => window,
     }
 }
 
@@ -79,10 +85,10 @@ fn shape(window: u64, rate: f64, min_rtt: Nanos, srtt: Nanos, datagram: u64) -> 
     (rate * round_trip) as u64 + margin
 }
 
-impl Controller for QuinnController {
+impl Controller for Locked {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
         // Several datagrams that leave together have the full size, except the last.
-        let shared = self.shared();
+        let shared = self.get();
         let datagram = shared.datagram().max(1);
         let count = bytes.div_ceil(datagram);
         for i in 0..count {
@@ -92,11 +98,11 @@ impl Controller for QuinnController {
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, _: u64, _: bool, _: &RttEstimator) {
-        self.shared().on_acked(now, sent, None);
+        self.get().on_acked(now, sent, None);
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _: Option<u64>) {
-        self.shared().on_ack_end(now, in_flight, app_limited);
+        self.get().on_ack_end(now, in_flight, app_limited);
     }
 
     fn on_congestion_event(
@@ -106,7 +112,7 @@ impl Controller for QuinnController {
         is_persistent_congestion: bool,
         lost_bytes: u64,
     ) {
-        let shared = self.shared();
+        let shared = self.get();
         if lost_bytes == 0 {
             shared.on_marks(now);
         } else {
@@ -116,18 +122,18 @@ impl Controller for QuinnController {
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
-        self.shared().on_mtu_update(new_mtu);
+        self.get().on_mtu_update(new_mtu);
     }
 
     fn window(&self) -> u64 {
         // quinn sends while its bytes in flight and a datagram are less than the window, not equal: without this byte one is missing.
-        self.with(|shared| Self::shaped_window(shared) + 1)
+        self.with(|shared| shaped_window(shared) + 1)
     }
 
     fn metrics(&self) -> ControllerMetrics {
         self.with(|shared| {
             let mut metrics = ControllerMetrics::default();
-            metrics.congestion_window = Self::shaped_window(shared);
+            metrics.congestion_window = shaped_window(shared);
             metrics.ssthresh = shared.adapter.ssthresh();
             metrics.pacing_rate = shared.adapter.pacing_rate().map(|rate| (8.0 * rate) as u64);
             metrics
@@ -135,7 +141,7 @@ impl Controller for QuinnController {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(QuinnController(Mutex::new(self.with(|shared| shared.begin_again()))))
+        Box::new(self.begin_again())
     }
 
     fn initial_window(&self) -> u64 {

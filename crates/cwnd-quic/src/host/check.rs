@@ -1,6 +1,6 @@
 //! Checks of scenarios with QUIC flows.
 
-use crate::host::{noq, quinn};
+use crate::{noq, quinn};
 use cwnd_scenario::{AlgorithmSpec, Cost, FlowSpec, Problem, Scenario, StackProfile, Traffic, Transport};
 use cwnd_sim::Factory;
 

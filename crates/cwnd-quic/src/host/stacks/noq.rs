@@ -1,19 +1,15 @@
 //! noq as an end of flows.
 
+#[path = "metered.rs"]
+mod metered;
 #[path = "peer.rs"]
 mod peer;
 
-use crate::host::end::Plan;
 use crate::host::log::Log;
-use crate::host::meter::Meter;
 use crate::host::seeds::nanoseconds;
 use bytes::{Bytes, BytesMut};
-use cwnd_scenario::AlgorithmSpec;
-use cwnd_sim::Factory;
 use noq_proto as proto;
-use proto::congestion::{
-    Bbr3Config, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
-};
+use proto::congestion::{Controller, ControllerMetrics};
 use proto::{
     Connection, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, PathId, RttEstimator, ServerConfig,
     TransportConfig,
@@ -24,36 +20,14 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub use peer::{Controllers, QuicPeer};
+use crate::noq::own;
+use metered::Metered;
 
-/// noq's own algorithms.
-pub const OWN: [&str; 3] = ["cubic", "newreno", "bbr3"];
+pub use metered::controllers;
+pub use peer::QuicPeer;
 
-/// Returns noq's own algorithm of this name.
-fn own(name: &str) -> Option<Controllers> {
-    Some(match name {
-        "cubic" => Arc::new(CubicConfig::default()),
-        "newreno" => Arc::new(NewRenoConfig::default()),
-        "bbr3" => Arc::new(Bbr3Config::default()),
-        _ => return None,
-    })
-}
-
-/// Returns the controllers of a flow, with its meter: noq's own, or an algorithm of `factory`.
-///
-/// # Errors
-/// There is no algorithm of this name.
-pub fn controllers(
-    algorithm: &AlgorithmSpec,
-    plan: &Plan,
-    factory: Factory<'_>,
-) -> Result<Controllers, String> {
-    let inner = match algorithm.name.strip_suffix("@noq") {
-        Some(name) => own(name).ok_or_else(|| format!("noq has no `{name}`"))?,
-        None => Arc::new(plan.controllers(factory(algorithm)?)),
-    };
-    Ok(Arc::new(MeteredFactory { inner, meter: plan.meter.clone() }))
-}
+/// What the names of the implementation's own algorithms end with.
+const OWN_SUFFIX: &str = "@noq";
 
 fn endpoint(config: EndpointConfig, server: Option<Arc<ServerConfig>>) -> Endpoint {
     Endpoint::new(Arc::new(config), server, true)
@@ -136,35 +110,6 @@ impl proto::crypto::HandshakeTokenKey for NoTokens {
 
     fn open<'a>(&self, _: u128, _: &'a mut [u8]) -> Result<&'a [u8], proto::crypto::CryptoError> {
         Err(proto::crypto::CryptoError)
-    }
-}
-
-struct MeteredFactory {
-    inner: Controllers,
-    meter: Meter,
-}
-
-impl ControllerFactory for MeteredFactory {
-    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
-        let inner = Arc::clone(&self.inner).build(now, current_mtu);
-        let metered = Metered { inner, meter: self.meter.clone() };
-        metered.begin(now);
-        metered.metrics();
-        Box::new(metered)
-    }
-}
-
-/// A controller that reports its events and decisions to a meter.
-#[derive(Debug)]
-struct Metered {
-    inner: Box<dyn Controller>,
-    meter: Meter,
-}
-
-impl Metered {
-    /// Begins an event. The window so far is the one that the implementation asked for last.
-    fn begin(&self, now: Instant) {
-        self.meter.begin(nanoseconds(now));
     }
 }
 

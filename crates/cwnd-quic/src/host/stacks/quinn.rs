@@ -1,19 +1,16 @@
 //! quinn as an end of flows.
 
+#[path = "metered.rs"]
+#[expect(clippy::duplicate_mod, reason = "it is compiled against each of the two implementations")]
+mod metered;
 #[path = "peer.rs"]
 #[expect(clippy::duplicate_mod, reason = "it is compiled against each of the two implementations")]
 mod peer;
 
-use crate::host::end::Plan;
 use crate::host::log::Log;
-use crate::host::meter::Meter;
 use crate::host::seeds::nanoseconds;
 use bytes::{Bytes, BytesMut};
-use cwnd_scenario::AlgorithmSpec;
-use cwnd_sim::Factory;
-use proto::congestion::{
-    BbrConfig, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
-};
+use proto::congestion::{Controller, ControllerMetrics};
 use proto::{
     Connection, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, RttEstimator, ServerConfig,
     TransportConfig,
@@ -24,36 +21,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub use peer::{Controllers, QuicPeer};
+use crate::quinn::own;
+use metered::Metered;
 
-/// quinn's own algorithms.
-pub const OWN: [&str; 3] = ["cubic", "newreno", "bbr"];
+pub use metered::controllers;
+pub use peer::QuicPeer;
 
-/// Returns quinn's own algorithm of this name.
-fn own(name: &str) -> Option<Controllers> {
-    Some(match name {
-        "cubic" => Arc::new(CubicConfig::default()),
-        "newreno" => Arc::new(NewRenoConfig::default()),
-        "bbr" => Arc::new(BbrConfig::default()),
-        _ => return None,
-    })
-}
-
-/// Returns the controllers of a flow, with its meter: quinn's own, or an algorithm of `factory`.
-///
-/// # Errors
-/// There is no algorithm of this name.
-pub fn controllers(
-    algorithm: &AlgorithmSpec,
-    plan: &Plan,
-    factory: Factory<'_>,
-) -> Result<Controllers, String> {
-    let inner = match algorithm.name.strip_suffix("@quinn") {
-        Some(name) => own(name).ok_or_else(|| format!("quinn has no `{name}`"))?,
-        None => Arc::new(plan.controllers(factory(algorithm)?)),
-    };
-    Ok(Arc::new(MeteredFactory { inner, meter: plan.meter.clone() }))
-}
+/// What the names of the implementation's own algorithms end with.
+const OWN_SUFFIX: &str = "@quinn";
 
 fn endpoint(config: EndpointConfig, server: Option<Arc<ServerConfig>>) -> Endpoint {
     Endpoint::new(Arc::new(config), server, true, None)
@@ -108,34 +83,6 @@ fn controller(connection: &Connection) -> Option<&dyn Controller> {
 
 fn lost_packets(connection: &mut Connection) -> u64 {
     connection.stats().path.lost_packets
-}
-
-struct MeteredFactory {
-    inner: Controllers,
-    meter: Meter,
-}
-
-impl ControllerFactory for MeteredFactory {
-    fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
-        let inner = Arc::clone(&self.inner).build(now, current_mtu);
-        let metered = Metered { inner, meter: self.meter.clone() };
-        metered.begin(now);
-        metered.metrics();
-        Box::new(metered)
-    }
-}
-
-/// A controller that reports its events and decisions to a meter.
-struct Metered {
-    inner: Box<dyn Controller>,
-    meter: Meter,
-}
-
-impl Metered {
-    /// Begins an event. The window so far is the one that the implementation asked for last.
-    fn begin(&self, now: Instant) {
-        self.meter.begin(nanoseconds(now));
-    }
 }
 
 impl Controller for Metered {
