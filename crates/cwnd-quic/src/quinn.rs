@@ -6,7 +6,7 @@
 //! ([`Settings::shape_by_window`](crate::Settings::shape_by_window) turns this off). `docs/how-to/quic.md` has measurements. Where the rate
 //! matters, use noq, which paces at it.
 //!
-//! quinn reports the bytes of lost packets, not which: the oldest are taken for lost. It reports one congestion event without lost bytes for
+//! quinn reports the bytes of lost packets and when the last was sent: that one and the oldest are taken for lost. It reports one congestion event without lost bytes for
 //! an ACK frame with new ECN marks, without their number: all packets that the frame acknowledges then count as marked. quinn sends ECT(0),
 //! so queues treat DCTCP and TCP Prague as classic traffic. It does not report spurious losses.
 //!
