@@ -206,7 +206,7 @@ impl KernelAlgorithm {
     ///
     /// # Errors
     /// A parameter that the C has not, or a value that is not of its kind.
-    pub fn twin_parameters(&self, given: &[(String, String)]) -> Result<Parameters, String> {
+    pub fn rust_parameters(&self, given: &[(String, String)]) -> Result<Parameters, String> {
         let mut parameters = Parameters::new();
         for (name, value) in given {
             if !self.parameters.iter().any(|parameter| parameter.name == name) {
@@ -231,9 +231,9 @@ impl KernelAlgorithm {
     /// The kernel's integers for these parameters.
     ///
     /// # Errors
-    /// Whatever [`KernelAlgorithm::twin_parameters`] refuses.
+    /// Whatever [`KernelAlgorithm::rust_parameters`] refuses.
     pub fn values(&self, given: &[(String, String)]) -> Result<Values, String> {
-        let parameters = self.twin_parameters(given)?;
+        let parameters = self.rust_parameters(given)?;
         let mut values = Values::default();
         for (slot, parameter) in values.iter_mut().zip(self.parameters) {
             let value = parameters.get(parameter.name).cloned();
@@ -290,12 +290,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_algorithm_has_its_twin_and_a_name_that_the_kernel_takes() {
+    fn every_algorithm_is_in_rust_too_and_has_a_name_that_the_kernel_takes() {
         for algorithm in all() {
             assert!(cwnd_cc::find(algorithm.name).is_some(), "{}", algorithm.name);
             assert!(algorithm.kernel_name().len() <= 15, "{}", algorithm.kernel_name());
             assert!(std::ptr::eq(find(&algorithm.kernel_name()).unwrap(), algorithm));
-            assert!(algorithm.twin_parameters(&[]).is_ok());
+            assert!(algorithm.rust_parameters(&[]).is_ok());
         }
     }
 

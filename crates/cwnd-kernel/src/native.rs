@@ -40,14 +40,14 @@ pub fn native(
     algorithm: &'static KernelAlgorithm,
     given: &[(String, String)],
 ) -> Result<Box<dyn CongestionControl>, String> {
-    let twin =
-        (algorithm.info().build)(&algorithm.twin_parameters(given)?).map_err(|error| error.to_string())?;
+    let rust =
+        (algorithm.info().build)(&algorithm.rust_parameters(given)?).map_err(|error| error.to_string())?;
     let operations = (algorithm.operations)();
     assert_eq!(operations.socket_size as usize, SOCKET_SIZE, "bpf/fields.h and native.rs differ");
     Ok(Box::new(Native {
         operations,
         values: algorithm.values(given)?,
-        needs: Needs { lost_packets: false, ..twin.needs() },
+        needs: Needs { lost_packets: false, ..rust.needs() },
         socket: TcpSock::new(),
         acknowledged: 0,
         sent: 0,

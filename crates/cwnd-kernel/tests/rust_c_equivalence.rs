@@ -135,7 +135,7 @@ fn parameters_mean_the_same() {
 fn another_algorithm_is_noticed() {
     let elastic = cwnd_kernel::find("elastic").unwrap();
     let other = [("beta".to_owned(), "0.55".to_owned())];
-    let rust = (elastic.info().build)(&elastic.twin_parameters(&other).unwrap()).unwrap();
+    let rust = (elastic.info().build)(&elastic.rust_parameters(&other).unwrap()).unwrap();
     let c = cwnd_kernel::native(elastic, &[]).unwrap();
     assert!(drive("elastic", rust, c, 1, STEPS).is_err());
 }
@@ -147,7 +147,7 @@ fn compare(
     steps: usize,
 ) -> Result<Apart, String> {
     let rust =
-        (algorithm.info().build)(&algorithm.twin_parameters(given)?).map_err(|error| error.to_string())?;
+        (algorithm.info().build)(&algorithm.rust_parameters(given)?).map_err(|error| error.to_string())?;
     drive(algorithm.name, rust, cwnd_kernel::native(algorithm, given)?, seed, steps)
 }
 

@@ -103,9 +103,9 @@ impl RecordingFlags {
         let flows = || runs.iter().flat_map(|run| &run.scenario.flows).filter(|_| self.is_asked());
         let simulated = !runs.iter().any(|run| run.engine.is_kernels());
         if let Some(flow) = flows().find(|flow| simulated && flow.algorithm.name.ends_with("@kernel")) {
-            let twin = flow.algorithm.name.trim_end_matches("@kernel");
+            let rust = flow.algorithm.name.trim_end_matches("@kernel");
             return Err(Failure::bad_input(format!(
-                "--pcap, --qlog: what `{}` does is not recorded; `{twin}`, which is the same in Rust, can be",
+                "--pcap, --qlog: what `{}` does is not recorded; `{rust}`, which is the same in Rust, can be",
                 flow.algorithm.name
             )));
         }

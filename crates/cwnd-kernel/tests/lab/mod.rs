@@ -60,6 +60,8 @@ pub struct Sample {
     /// Smoothed and least round-trip time, microseconds.
     pub rtt_us: u32,
     pub min_rtt_us: u32,
+    /// Segments delivered since the connection began.
+    pub delivered: u32,
     /// Segments a second, of the last sample.
     pub delivery_rate: f64,
 }
@@ -317,6 +319,7 @@ impl Info {
             ssthresh: self.number(76),
             rtt_us: self.number(68),
             min_rtt_us: self.number(148),
+            delivered: self.number(192),
             delivery_rate: rate as f64 / f64::from(self.number(16).max(1)),
         }
     }

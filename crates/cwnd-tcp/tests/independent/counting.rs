@@ -73,7 +73,7 @@ impl Sender {
         let has_news = news.advanced + news.delivered + news.marked + news.lost > 0;
         let forced;
         if self.is_ns2() {
-            // Its algorithm hears of the ACK in the state before it.
+            // Its algorithm is given the ACK in the state before it.
             if has_news {
                 self.tell_ack(now, &news);
             }
