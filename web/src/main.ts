@@ -11,8 +11,9 @@ import { Panel } from "./own/panel";
 import { pack, unpack } from "./packed";
 import { PRESETS } from "./presets";
 import { Run } from "./run";
+import { microseconds } from "./time";
 import { isBuiltIn, meanRate, Traces, traceWrong } from "./traces";
-import { afterChanges, command, fromHash, fromLines, lines, runsOwn, short, sliders, standard, study, timeText, toHash, type Setup, type Sliders } from "./setup";
+import { afterChanges, command, fromHash, fromLines, lines, runsOwn, short, sliders, standard, study, timeText, toHash, type Change, type Setup, type Sliders } from "./setup";
 import "./style.css";
 
 /** The place that problems of a trace have. */
@@ -29,7 +30,6 @@ class Bench {
   private playing = true;
   private speed = 5;
   private lastFrame = 0;
-  private target = 0;
   private stale = false;
   private shownTime = 0;
   private readonly charts = charts(() => (this.stale = true));
@@ -121,7 +121,6 @@ class Bench {
     this.playing = playing;
     this.play.textContent = playing ? "Pause" : "Play";
     if (this.run && !playing) this.run.halt();
-    if (this.run) this.target = this.run.now;
     if (playing && this.run?.finished) this.restart();
   }
 
@@ -225,17 +224,19 @@ class Bench {
       return this.open(0);
     }
     run.halt();
-    this.note(key, value);
-    run.change(`${key}=${value}`);
-    this.target = run.now;
+    // What the worker was asked for before comes first, so the change may come later than the page's present time.
+    const change = { at: microseconds(run.now), key, value };
+    this.note(change);
+    run.change(`${key}=${value}`, () => {
+      change.at = microseconds(run.now);
+      this.note(change);
+    });
   }
 
-  /** Notes a change at the present time, so that the URL and the texts have it. */
-  private note(key: string, value: string): void {
-    const at = Number(this.run!.now.toFixed(6));
-    const again = this.setup.changes.findIndex((change) => change.at === at && change.key === key);
-    if (again >= 0) this.setup.changes.splice(again, 1);
-    this.setup.changes.push({ at, key, value });
+  /** Notes a change, so that the URL and the texts have it. */
+  private note(change: Change): void {
+    const same = (one: Change) => one === change || (one.at === change.at && one.key === change.key);
+    this.setup.changes = [...this.setup.changes.filter((one) => !same(one)), change];
     this.url();
   }
 
@@ -291,7 +292,6 @@ class Bench {
       problems: (problems) => this.run === run && this.problems(problems),
     }, program, this.content ?? "");
     this.run = run;
-    this.target = until;
     run.runTo(until);
   }
 
@@ -342,8 +342,7 @@ class Bench {
     const run = this.run;
     if (run) {
       if (this.playing && run.idle) {
-        this.target = Math.min(run.duration, run.now + passed * this.speed);
-        run.runTo(this.target);
+        run.runTo(run.now + passed * this.speed);
       }
       if (this.playing && run.finished) {
         this.playing = false;

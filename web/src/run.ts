@@ -3,6 +3,7 @@
 import type { Simulator } from "./load";
 import type { Description, Problem } from "./module";
 import { Series } from "./series";
+import { microseconds } from "./time";
 import type { Reply, Request } from "./worker";
 
 export interface Events {
@@ -79,9 +80,9 @@ export class Run {
     this.end();
   }
 
-  /** Lets the run go on until a time, seconds. It comes there as fast as it can. */
+  /** Lets the run go on until a time, seconds, a whole number of microseconds. It comes there as fast as it can. */
   runTo(time: number): void {
-    this.goal = Math.min(Math.max(this.goal, time), this.duration);
+    this.goal = Math.min(Math.max(this.goal, microseconds(time)), this.duration);
     this.goOn();
   }
 
@@ -99,8 +100,12 @@ export class Run {
     return !this.busy && this.now >= this.goal - TICK;
   }
 
-  change(line: string): void {
-    this.ask({ kind: "change", line }, (reply) => this.described(reply));
+  /** Changes a setting as soon as the worker has answered what it was asked for before, and says when it has. */
+  change(line: string, changed: () => void): void {
+    this.ask({ kind: "change", line }, (reply) => {
+      if (reply.kind === "described") changed();
+      this.described(reply);
+    });
   }
 
   end(): void {

@@ -2,6 +2,7 @@
 
 import { Lab, type Description, type Problem } from "./module";
 import type { Program } from "./own/runtime";
+import { microseconds } from "./time";
 
 export type Request =
   | { kind: "open"; module: WebAssembly.Module | ArrayBuffer; setting: string; trace: string }
@@ -50,7 +51,8 @@ function run(lab: Lab, until: number, every: number): void {
   const pieces: Float64Array[] = [];
   let [now, length] = [lab.now, 0];
   do {
-    const next = Math.min(until, now + every);
+    // A change is noted in microseconds, and a run may be changed wherever it has come to.
+    const next = Math.min(until, microseconds(now + every));
     const ran = lab.run(next, every);
     if (!ran.ok) return reply({ kind: "problems", problems: ran.problems });
     pieces.push(ran.value.slice());
