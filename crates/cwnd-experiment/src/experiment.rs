@@ -86,7 +86,7 @@ pub struct ExperimentSpec {
     pub warm_up: Time,
     /// Each flow starts up to this much later; up to one base round-trip time, the largest of the flows'.
     pub start_jitter: Option<Time>,
-    /// Each packet leaves its sender up to this much later; up to one serialisation time of a full packet at the
+    /// What may be sent leaves its sender up to this much later; up to one serialisation time of a full packet at the
     /// bottleneck, which keeps flows from locking in phase.
     pub send_overhead: Option<Time>,
     /// Which of simultaneous arrivals at a link comes first; by number.

@@ -41,7 +41,8 @@ pub struct Scenario {
     /// Each flow starts this much later at most, uniformly drawn; short flows do not, since their starts are random.
     pub start_jitter: Time,
     /// A packet leaves its sender up to this long after its trigger (or the packet before it), uniformly
-    /// drawn; nothing is drawn when it is zero (ns-2's `overhead_`).
+    /// drawn; nothing is drawn when it is zero (ns-2's `overhead_`). With [`Recovery::Linux`](crate::Recovery) and `Rack`, all that may
+    /// leave at a time leaves together after one draw, as bursts of a kernel do.
     pub send_overhead: Time,
     /// Which of simultaneous arrivals at a link comes first.
     pub ties: Ties,

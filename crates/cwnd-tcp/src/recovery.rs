@@ -54,13 +54,6 @@ pub trait LossRecovery {
         false
     }
 
-    /// Processes what expires of the release timer before `until`, of which some is due, and before any other timer. Returns false,
-    /// and has done nothing, if these expiries must be processed one by one.
-    fn release_before(&mut self, conn: &mut Connection, until: u64, out: &mut impl Emit) -> bool {
-        let _ = (conn, until, out);
-        false
-    }
-
     /// Returns whether the strategy keeps a record of each segment. If so, it takes round-trip time samples without
     /// timestamps, validates the congestion window itself, and has its own fast path instead of the shared one.
     fn tracks_segments(&self) -> bool {
@@ -124,11 +117,6 @@ impl LossRecovery for AnyRecovery {
         out: &mut impl Emit,
     ) -> bool {
         dispatch!(self, recovery => recovery.on_plain_ack(conn, now, cumulative, out))
-    }
-
-    #[inline(always)]
-    fn release_before(&mut self, conn: &mut Connection, until: u64, out: &mut impl Emit) -> bool {
-        dispatch!(self, recovery => recovery.release_before(conn, until, out))
     }
 
     fn tracks_segments(&self) -> bool {

@@ -172,11 +172,7 @@ impl<R: LossRecovery> Sender<R> {
     #[inline]
     pub fn run_timers(&mut self, until: u64, out: &mut impl Emit) {
         while self.deadline() < until {
-            let Sender { conn, recovery } = self;
-            let releases = conn.timers.release_is_first() && conn.event_log.is_none();
-            if !(releases && recovery.release_before(conn, until, out)) {
-                self.on_timer(self.deadline(), out);
-            }
+            self.on_timer(self.deadline(), out);
         }
     }
 

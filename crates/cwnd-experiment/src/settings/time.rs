@@ -41,7 +41,8 @@ pub const TIME: &[Setting] = &[
     Setting {
         key: "send-overhead",
         title: "Send overhead",
-        about: "Each packet leaves its sender up to this much later, uniformly drawn; `0 s` switches it off.",
+        about: "What a sender may send leaves up to this much later, uniformly drawn: each packet after a draw of its own, with Linux's \
+                recovery all that may leave at a time together. `0 s` switches it off.",
         default: "one serialisation time at the bottleneck",
         example: "0 s",
         kind: SettingKind::Quantity,

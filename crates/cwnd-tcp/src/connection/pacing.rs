@@ -14,9 +14,10 @@ const UNPACED: u64 = 10;
 pub enum SendMode {
     /// At once when the window allows it.
     Immediate,
-    /// By the release timer, after a random send overhead for each packet.
+    /// By the release timer, after a random send overhead: each packet after its own, with Linux's rules all that may leave
+    /// together.
     Delayed,
-    /// By the release timer, at the algorithm's pacing rate plus any send overhead.
+    /// By the release timer, at the algorithm's pacing rate plus any send overhead, with Linux's rules in bursts.
     Paced,
 }
 
@@ -61,7 +62,7 @@ impl Pacing {
         self.mode != SendMode::Immediate
     }
 
-    /// Draws the send overhead of one packet, ns.
+    /// Draws a send overhead, ns.
     #[inline(always)]
     pub fn draw_overhead(&mut self) -> u64 {
         self.overhead_stream.below(self.overhead)
@@ -78,11 +79,9 @@ impl Pacing {
         now.max(self.slot + overhead)
     }
 
-    /// Returns when the next packet of a burst leaves, which does not wait for its slot.
-    pub fn schedule_in_burst(&mut self, now: u64) -> u64 {
-        let overhead = self.draw_overhead();
+    /// Uses the slot of the next packet of a burst, which leaves together with the one before.
+    pub fn continue_burst(&mut self) {
         self.slot = self.next_slot;
-        now + overhead
     }
 
     /// Returns how long pacing holds back the next packet.
@@ -166,7 +165,7 @@ mod tests {
             assert_eq!(pacing.until_departure(0), MS);
             pacing.schedule(at, false);
             pacing.on_sent(&window, 22);
-            pacing.schedule_in_burst(at);
+            pacing.continue_burst();
             pacing.on_sent(&window, 22);
             assert_eq!(pacing.until_departure(at), expected, "{linux} {at}");
         }

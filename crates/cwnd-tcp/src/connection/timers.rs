@@ -77,12 +77,6 @@ impl Timers {
         self.deadline = self.rto_at.min(self.other_at);
     }
 
-    /// Returns whether the release timer expires before all others.
-    #[inline(always)]
-    pub fn release_is_first(&self) -> bool {
-        self.release_at < self.rto_at.min(self.lifetime_at())
-    }
-
     /// Returns when the first timer expires that neither retransmits nor releases a packet.
     #[inline(always)]
     pub fn lifetime_at(&self) -> u64 {

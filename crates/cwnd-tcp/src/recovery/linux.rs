@@ -228,16 +228,6 @@ impl LossRecovery for Linux {
         takes
     }
 
-    #[inline(always)]
-    fn release_before(&mut self, conn: &mut Connection, until: u64, out: &mut impl Emit) -> bool {
-        let takes =
-            !self.fast_path_disabled && conn.pacing.mode == SendMode::Delayed && !conn.has_retransmission();
-        if takes {
-            self.release_each(conn, until, out);
-        }
-        takes
-    }
-
     fn tracks_segments(&self) -> bool {
         true
     }

@@ -3,7 +3,7 @@
 use crate::bench::{Bench, FULL, MS, sender_config};
 use crate::fake::Fake;
 use cwnd_cc::Needs;
-use cwnd_scenario::{Purpose, Stream};
+use cwnd_scenario::{Purpose, Recovery, Stream};
 use cwnd_tcp::SenderConfig;
 
 /// Packets without headers, so that payload and wire bytes are the same 1,000.
@@ -150,6 +150,40 @@ fn a_packet_that_waits_keeps_its_departure() {
     assert_eq!(bench.ack(100 * MS, 1), []);
     assert_eq!(bench.ack(100 * MS + 1, 1), []);
     assert_eq!(bench.run(200 * MS), [(second, 1)]);
+}
+
+#[test]
+fn in_linux_what_may_leave_leaves_together() {
+    // One draw for the window of ten, which leaves in bursts of five, and one for what the ACK at 100 ms lets go: two segments, and
+    // with them the two of the ACK that comes while they wait.
+    const O: u64 = 40 * MS;
+    let config = SenderConfig { send_overhead: O, recovery: Recovery::Linux, ..sender_config() };
+    let mut bench = Bench::idle(config, Fake::fixed());
+    let mut stream = Stream::new(1, Purpose::SendOverhead, 0);
+    let first = stream.below(O);
+    let expected: Vec<(u64, u32)> = (0..10).map(|segment| (first, segment)).collect();
+    assert_eq!(bench.run(50 * MS), expected);
+    let second = 100 * MS + stream.below(O);
+    assert_eq!(bench.ack(100 * MS, 2), []);
+    assert_eq!(bench.ack(100 * MS + 1, 4), []);
+    let expected: Vec<(u64, u32)> = (10..14).map(|segment| (second, segment)).collect();
+    assert_eq!(bench.run(150 * MS), expected);
+}
+
+#[test]
+fn in_linux_retransmissions_leave_together() {
+    // A SACK of 3 to 9 at 100 ms reveals the loss of 0 to 2. All of them may be sent again, since nothing else is in flight.
+    const O: u64 = 40 * MS;
+    let config = SenderConfig { send_overhead: O, recovery: Recovery::Linux, ..sender_config() };
+    let mut bench = Bench::idle(config, Fake::fixed());
+    let mut stream = Stream::new(1, Purpose::SendOverhead, 0);
+    stream.below(O);
+    bench.run(50 * MS);
+    let left = 100 * MS + stream.below(O);
+    assert_eq!(bench.sack(100 * MS, 0, &[(3, 10)]), []);
+    let sent = bench.run(150 * MS);
+    assert_eq!(sent[..3], [(left, 0), (left, 1), (left, 2)]);
+    assert!(sent.iter().all(|(at, _)| *at == left), "{left} {sent:?}");
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //! serves the retransmission timeout, the tail loss probe and reordering.
 
 use super::{Delivery, Linux, Repair};
-use crate::connection::pacing::SendMode;
 use crate::packet::{BARE, Emit, PUSH, Packet};
 use crate::{Connection, NEVER};
 use cwnd_cc::{CongestionKind, EcnMode, State, Window};
@@ -21,7 +20,7 @@ pub(super) struct Output {
     /// Whether the burst consists of more than one segment.
     pub several: bool,
     /// Whether new data goes before lost segments, to find out whether a timeout was spurious (F-RTO).
-    new_data_first: bool,
+    pub new_data_first: bool,
     /// When new data left last.
     pub wrote_at: u64,
 }
@@ -174,65 +173,6 @@ impl Linux {
         self.arm(conn, now, conn.rtt.estimator.timeout());
     }
 
-    /// Sends by the release timer. Pacing holds back bursts, not the segments of one.
-    #[inline(never)]
-    pub(super) fn send_by_timer(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
-        if conn.pacing.mode == SendMode::Delayed && !conn.has_retransmission() {
-            return self.send_after_overhead(conn, now, out);
-        }
-        let (before, was_idle) = (conn.next, conn.una == conn.next);
-        let mut back_to_back = false;
-        let permission = loop {
-            let in_flight = conn.in_flight();
-            let begins = !self.output.in_burst();
-            let room = in_flight < conn.window.cwnd as u32;
-            let repairs = conn.has_retransmission() && !self.prefers_new_data(conn);
-            let permission =
-                if repairs && room { Permission::Now } else { self.may_send_new(conn, now, in_flight) };
-            if permission != Permission::Now {
-                conn.timers.release_at = NEVER;
-                break permission;
-            }
-            if conn.timers.release_at == NEVER {
-                conn.timers.release_at = if begins {
-                    conn.pacing.schedule(now, back_to_back)
-                } else {
-                    conn.pacing.schedule_in_burst(now)
-                };
-            }
-            if conn.timers.release_at > now {
-                break permission;
-            }
-            conn.timers.release_at = NEVER;
-            if repairs {
-                self.retransmit(conn, now, in_flight, out);
-            } else {
-                self.send_new(conn, now, in_flight, out);
-            }
-            back_to_back |= self.pace(conn);
-        };
-        self.end_sending(conn, now, before, was_idle, conn.in_flight(), permission);
-        conn.timers.rearm();
-    }
-
-    /// Computes the time of the next departure after a packet has left. Returns whether it follows back to back.
-    fn pace(&self, conn: &mut Connection) -> bool {
-        let sent = conn.counts.sent + u64::from(self.output.burst);
-        conn.pacing.on_sent(&conn.window, sent)
-    }
-
-    /// Uses the slot of a packet that a timer has sent at once.
-    pub(super) fn pace_at_once(&self, conn: &mut Connection, now: u64) {
-        if conn.pacing.mode == SendMode::Paced {
-            conn.pacing.take_slot(now);
-            self.pace(conn);
-        }
-    }
-
-    fn prefers_new_data(&self, conn: &Connection) -> bool {
-        conn.next < conn.send_end() && self.output.new_data_first
-    }
-
     /// Retransmits what is lost as far as the window allows.
     fn send_lost(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
         while conn.has_retransmission() && out.accepts() {
@@ -278,19 +218,30 @@ impl Linux {
 
     /// Sends new segments in bursts, as many as the window allows.
     fn send_bursts(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
-        let (before, was_idle) = (conn.next, conn.una == conn.next);
-        let mut in_flight = conn.in_flight();
-        let permission = loop {
+        let (before, was_idle, in_flight) = (conn.next, conn.una == conn.next, conn.in_flight());
+        let (in_flight, permission) = self.send_while_permitted(conn, now, in_flight, out);
+        self.end_sending(conn, now, before, was_idle, in_flight, permission);
+    }
+
+    /// The same, where `in_flight` segments are in flight. Returns how many are afterwards, and why no other may leave.
+    #[inline]
+    pub(super) fn send_while_permitted(
+        &mut self,
+        conn: &mut Connection,
+        now: u64,
+        mut in_flight: u32,
+        out: &mut impl Emit,
+    ) -> (u32, Permission) {
+        loop {
             let permission = self.may_send_new(conn, now, in_flight);
             if permission != Permission::Now {
-                break permission;
+                return (in_flight, permission);
             }
             let room = u64::from(conn.window.cwnd as u32 - in_flight).min(conn.send_end() - conn.next);
             let count = room.min(u64::from(self.output.burst.max(1))) as u32;
             self.send_several(conn, now, in_flight, count, out);
             in_flight += count;
-        };
-        self.end_sending(conn, now, before, was_idle, in_flight, permission);
+        }
     }
 
     /// Records the window's use after a call to send, and sets the timer if new data has left. `in_flight` segments are in
@@ -440,7 +391,7 @@ impl Linux {
     }
 
     /// Returns when the first outstanding segment times out, counted from when it was sent.
-    pub(super) fn head_timeout(&self, conn: &Connection) -> u64 {
+    fn head_timeout(&self, conn: &Connection) -> u64 {
         self.send_log.of(conn.una).at + conn.rtt.estimator.timeout()
     }
 
@@ -481,7 +432,7 @@ impl Linux {
 
     /// Returns whether probes are sent in this state.
     #[inline(always)]
-    pub(super) fn sends_probes(&self, conn: &Connection) -> bool {
+    fn sends_probes(&self, conn: &Connection) -> bool {
         self.options.tail_loss_probe && matches!(conn.state, State::Open | State::Cwr)
     }
 
@@ -492,7 +443,7 @@ impl Linux {
     }
 
     /// Returns how much longer Linux waits for probes and reordering than RFC 8985 says.
-    pub(super) fn timer_slack(&self, conn: &Connection) -> u64 {
+    fn timer_slack(&self, conn: &Connection) -> u64 {
         if self.options.follows_rfcs { 0 } else { conn.config.timer.two_ticks() }
     }
 
@@ -522,7 +473,7 @@ impl Linux {
 
 /// Returns when a probe is sent that waits for `wait`, where the first outstanding segment times out at `timeout`.
 #[inline(always)]
-pub(super) fn probe_at(now: u64, wait: u64, timeout: u64) -> u64 {
+fn probe_at(now: u64, wait: u64, timeout: u64) -> u64 {
     if timeout > now { timeout.min(now + wait) } else { now + wait }
 }
 
