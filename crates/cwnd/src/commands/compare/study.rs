@@ -10,7 +10,7 @@ use crate::{
 };
 use cwnd_scenario::notation::toml_string;
 use cwnd_scenario::{Problem, Time};
-use cwnd_study::{Cell, Diagnostic, Study, StudyError, keys, memory::MemoryBudget};
+use cwnd_study::{Cell, Diagnostic, EngineKind, Study, StudyError, keys, memory::MemoryBudget};
 
 /// The name of the study, and of the file that errors in it would name.
 pub const NAME: &str = "compare";
@@ -243,13 +243,16 @@ fn metrics(flags: &Flags, sampled: bool) -> String {
     format!("[\n{lines}]")
 }
 
-/// Returns a tenth of the shortest base round-trip time, but so much that no run is sampled more than [`MOST_TIMES`] times.
+/// Returns a tenth of the shortest base round-trip time, but so much that no run is sampled more than [`MOST_TIMES`] times, and what
+/// the sockets of a kernel can be asked for.
 fn usual_interval(study: &Study) -> Time {
     let of_cell = |cell: &Cell| cell.scenario.base_rtt(0).0 / 10;
     let shortest = study.cells.iter().map(of_cell).min().unwrap_or_default();
     let longest = study.cells.iter().map(|cell| cell.scenario.duration.0).max().unwrap_or_default();
+    let is_simulated = study.cells.iter().all(|cell| cell.engine == EngineKind::Sim);
+    let least = if is_simulated { 1_000 } else { 1_000_000 };
     // Whole microseconds are easier to read.
-    Time(shortest.max(longest / MOST_TIMES).max(1_000).next_multiple_of(1_000))
+    Time(shortest.max(longest / MOST_TIMES).max(least).next_multiple_of(1_000))
 }
 
 /// Returns how many samples of flows the cells of a study have together in a repeat.
