@@ -5,24 +5,36 @@
 //! needs an algorithm for itself alone loads it with [`load_private`], under a name that nobody else has. [`install`] makes
 //! an algorithm outlive the program: a link in the BPF file system under [`PINS`] keeps it then, and [`unload`] removes that.
 
+mod canary;
 mod default;
+mod digests;
 mod hints;
 mod host;
 mod install;
 mod instance;
 mod loaded;
 mod object;
+mod observe;
+mod programs;
 mod sampled;
+mod select;
 mod sockets;
 mod types;
+mod verdict;
 
+pub use canary::{Canary, Counts, Groups};
 pub use default::{check_default, default_of, make_default, restore_default};
-pub use host::missing;
+pub use digests::{Approved, digests};
+pub use host::{missing, registered};
 pub use install::{Change, Installed, Options, Pinned, install};
 pub use instance::{Instance, kernel_name};
 pub use loaded::{Keeper, LoadedObject, ProgramCount, loaded};
+pub use observe::{ObservedSocket, SocketReader};
+pub use programs::Cgroup;
 pub use sampled::PrivateAreas;
+pub use select::{Selection, forget_removed_cgroups, select, selections, unselect};
 pub use sockets::{Sockets, sockets};
+pub use verdict::{Bounds, Ending, Verdict, judge, watch};
 
 use crate::{KernelAlgorithm, Values, find};
 use libbpf_rs::{Link, MapCore, MapMut, MapType, Object, PrintLevel, query, set_print};

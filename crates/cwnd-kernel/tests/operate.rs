@@ -7,6 +7,9 @@
 
 mod lab;
 mod operate {
+    mod canary;
     pub mod host;
     mod instances;
+    mod observe;
+    mod select;
 }

@@ -152,7 +152,8 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn content(map: u32) -> Option<Vec<u8>> {
+/// Returns the first value of a map.
+pub(super) fn content(map: u32) -> Option<Vec<u8>> {
     MapHandle::from_map_id(map).ok()?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()?
 }
 

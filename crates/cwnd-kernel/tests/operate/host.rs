@@ -97,3 +97,37 @@ impl Drop for Allowed {
         let _ = fs::write(ALLOWED, others.join(" "));
     }
 }
+
+/// A cgroup of this test, in which threads of this process can be. Removed when it is dropped.
+pub struct TestCgroup(pub load::Cgroup);
+
+impl TestCgroup {
+    /// Creates one with this name below another, or below the root.
+    pub fn new(what: &str, parent: Option<&TestCgroup>) -> TestCgroup {
+        let mount = load::Cgroup::mount().expect("a cgroup2 file system");
+        let parent = parent.map_or(mount, |parent| parent.0.path.clone());
+        let path = parent.join(format!("cwnd-{}-{what}", std::process::id()));
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("cgroup.type"), "threaded").unwrap();
+        TestCgroup(load::Cgroup::find(&path).unwrap())
+    }
+
+    /// Moves the calling thread into it: sockets that it creates belong to it.
+    pub fn enter(&self) {
+        // SAFETY: it has no arguments and cannot fail.
+        let thread = unsafe { libc::gettid() };
+        fs::write(self.0.path.join("cgroup.threads"), thread.to_string()).unwrap();
+    }
+}
+
+impl Drop for TestCgroup {
+    fn drop(&mut self) {
+        let _ = load::unselect(&self.0);
+        for _ in 0..100 {
+            if fs::remove_dir(&self.0.path).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
