@@ -89,6 +89,8 @@ fn compile_to_bpf(source: &PathBuf, extension: &str, more: &[&str]) {
         PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR")).join(name).with_extension(extension);
     let status = Command::new(&clang)
         .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-Ibpf"])
+        // So that the same text gives the same object in every directory.
+        .arg("-fdebug-compilation-dir=.")
         .args(more)
         .arg("-c")
         .arg(source)

@@ -231,7 +231,9 @@ fn links() -> BTreeMap<u32, u32> {
 
 /// The file of each link that is pinned where cwnd pins.
 fn pins() -> BTreeMap<u32, PathBuf> {
-    let files = fs::read_dir(PINS).into_iter().flatten().flatten().map(|entry| entry.path());
+    // A folder there has other links.
+    let entries = fs::read_dir(PINS).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path()).filter(|path| path.is_file());
     files.filter_map(|path| Some((Link::open(&path).ok()?.info().ok()?.id, path))).collect()
 }
 

@@ -123,8 +123,8 @@ impl ObservedSocket {
                 name.split(|byte| *byte == 0).next().unwrap_or_default(),
             )
             .into_owned(),
-            local: SocketAddr::new(address(numbers + 40), short(ports)),
-            remote: SocketAddr::new(address(numbers + 56), short(ports + 2)),
+            local: SocketAddr::new(address(numbers + 40).to_canonical(), short(ports)),
+            remote: SocketAddr::new(address(numbers + 56).to_canonical(), short(ports + 2)),
             state: short(ports + 6),
             cwnd: half(counts),
             ssthresh: half(counts + 4),

@@ -26,6 +26,8 @@ pub struct Status {
     loaded: Vec<LoadedStatus>,
     /// Sockets of every network namespace by congestion control, those that listen included.
     sockets: Sockets,
+    /// What cgroups select.
+    selections: Vec<SelectionStatus>,
     /// Whether the kernel counts the calls of programs (`kernel.bpf_stats_enabled`).
     counting: bool,
 }
@@ -63,6 +65,16 @@ struct Hook {
     name: String,
     calls: u64,
     time_ns: u64,
+}
+
+#[derive(Serialize)]
+struct SelectionStatus {
+    /// The directory of the cgroup; none if it has been removed.
+    cgroup: Option<PathBuf>,
+    congestion_control: String,
+    /// Whether a congestion control of that name is registered.
+    registered: bool,
+    pin: PathBuf,
 }
 
 impl LoadedStatus {
@@ -124,7 +136,13 @@ impl Status {
         {
             missing.push(format!("what this kernel wants: {why}"));
         }
-        Status { missing, loaded, sockets, counting: is_counting() }
+        let selections = load::selections().into_iter().map(|selection| SelectionStatus {
+            cgroup: selection.cgroup.map(|cgroup| cgroup.path),
+            congestion_control: selection.name,
+            registered: selection.registered,
+            pin: selection.pin,
+        });
+        Status { missing, loaded, sockets, selections: selections.collect(), counting: is_counting() }
     }
 }
 
@@ -188,6 +206,20 @@ fn notes(status: &Status) -> Vec<String> {
                 loaded.kernel_name
             ));
         }
+    }
+    for selection in &status.selections {
+        let name = &selection.congestion_control;
+        notes.push(match (&selection.cgroup, selection.registered) {
+            (Some(cgroup), true) => format!("cgroup {} selects {name}.", cgroup.display()),
+            (Some(cgroup), false) => format!(
+                "cgroup {} selects {name}, which is not loaded: its connections get what they would get without the selection.",
+                cgroup.display()
+            ),
+            (None, _) => format!(
+                "A cgroup that was removed selected {name}; `cwnd kernel unselect removed` forgets it ({}).",
+                selection.pin.display()
+            ),
+        });
     }
     for why in &status.missing {
         notes.push(format!("This host cannot load algorithms; missing is {why}."));
