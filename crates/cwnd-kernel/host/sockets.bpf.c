@@ -75,6 +75,49 @@ struct record {
 
 enum { FAMILY_IPV4 = 2 };
 
+enum bpf_map_type { STRUCT_OPS = 26 };
+
+struct bpf_map___read {
+	enum bpf_map_type map_type;
+	u32 id;
+} RELOCATED;
+
+/* The kernel's map of operations; they are the data of its value. */
+struct bpf_struct_ops_value___read {
+	char data[1];
+} RELOCATED;
+
+struct bpf_struct_ops_map___read {
+	struct bpf_struct_ops_value___read kvalue;
+} RELOCATED;
+
+struct map_iterator {
+	struct bpf_iter_meta *meta;
+	struct bpf_map___read *map;
+};
+
+/* `OPERATIONS_RECORD` in src/load/observe.rs. */
+struct operations_record {
+	u64 operations;
+	u64 id;
+};
+
+/* Lists the addresses of operations with the numbers of their maps. */
+SECTION("iter/bpf_map") int cwnd_operations(struct map_iterator *context)
+{
+	struct bpf_map___read *map = context->map;
+	struct bpf_struct_ops_map___read *whole = (void *)map;
+	struct operations_record record = {};
+
+	if (!map || map->map_type != STRUCT_OPS)
+		return 0;
+	record.operations = (u64)map + __builtin_preserve_field_info(whole->kvalue, 0) +
+			    __builtin_preserve_field_info(((struct bpf_struct_ops_value___read *)0)->data, 0);
+	record.id = map->id;
+	write_sequence(context->meta->seq, &record, sizeof(record));
+	return 0;
+}
+
 SECTION("iter/tcp") int cwnd_sockets(struct iterator *context)
 {
 	struct sock_common___read *common = context->common;

@@ -29,7 +29,7 @@ pub use host::{missing, registered};
 pub use install::{Change, Installed, Options, Pinned, install};
 pub use instance::{Instance, kernel_name};
 pub use loaded::{Keeper, LoadedObject, ProgramCount, loaded};
-pub use observe::{ObservedSocket, SocketReader};
+pub use observe::{ObservedSocket, SocketReader, sockets_of};
 pub use programs::Cgroup;
 pub use sampled::PrivateAreas;
 pub use select::{Selection, forget_removed_cgroups, select, selections, unselect};

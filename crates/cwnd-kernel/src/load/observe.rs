@@ -3,12 +3,13 @@
 
 use super::{
     LoadError, LoadedObject, Messages,
-    programs::{self, SOCKETS},
-    sockets::in_each_namespace,
+    programs::SOCKETS,
+    sockets::{Sockets, in_each_namespace},
 };
 use crate::state::{PRIVATE_WORDS, SocketState};
 use libbpf_rs::{Iter, Link, Object};
 use std::{
+    collections::BTreeMap,
     io::Read,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
@@ -18,7 +19,8 @@ use std::{
 #[derive(Debug)]
 pub struct SocketReader {
     _object: Object,
-    link: Link,
+    sockets: Link,
+    operations: Link,
 }
 
 /// A TCP socket. All but `private` is what `TCP_INFO` has.
@@ -28,6 +30,8 @@ pub struct ObservedSocket {
     pub namespace: PathBuf,
     /// The name of its congestion control.
     pub congestion_control: String,
+    /// The number of the loaded object that it has ([`LoadedObject::id`]); none if its congestion control is no BPF program.
+    pub object: Option<u32>,
     /// Its own address.
     pub local: SocketAddr,
     /// The other end's.
@@ -62,6 +66,24 @@ pub struct ObservedSocket {
     pub private: [u64; PRIVATE_WORDS],
 }
 
+/// Returns how many sockets have each of these objects. `counted` has them by name, which is enough unless an object has been
+/// replaced by one of the same name.
+pub fn sockets_of(objects: &[LoadedObject], counted: &Sockets) -> Vec<usize> {
+    let same_name = |object: &LoadedObject| {
+        objects.iter().filter(|other| other.kernel_name == object.kernel_name).count() > 1
+    };
+    let read = if objects.iter().any(same_name) {
+        SocketReader::new().map(|reader| reader.read()).unwrap_or_default()
+    } else {
+        Vec::new()
+    };
+    let of_object = |object: &LoadedObject| match same_name(object) {
+        true => read.iter().filter(|socket| socket.object == Some(object.id)).count(),
+        false => counted.get(&object.kernel_name).copied().unwrap_or(0),
+    };
+    objects.iter().map(of_object).collect()
+}
+
 /// Bytes of `struct record` of `host/sockets.bpf.c`.
 const RECORD: usize = 8 * PRIVATE_WORDS + 24 + 16 + 32 + 12 * 4 + 4 * 2;
 
@@ -71,33 +93,49 @@ impl SocketReader {
     /// # Errors
     /// What this host lacks, or what the kernel refused.
     pub fn new() -> Result<SocketReader, LoadError> {
-        let mut object = SOCKETS.load(None)?;
+        let object = SOCKETS.load(None)?;
         let quiet = Messages::collect();
-        let link = programs::only_program(&mut object)
-            .attach()
-            .map_err(|error| LoadError::refused("attach the program", SOCKETS.file, &error, &quiet))?;
-        Ok(SocketReader { _object: object, link })
+        let attach = |name: &str| {
+            let program = object.progs_mut().find(|program| program.name() == name);
+            let link = program.expect("host/sockets.bpf.c has it").attach();
+            link.map_err(|error| LoadError::refused("attach the program", name, &error, &quiet))
+        };
+        let (sockets, operations) = (attach("cwnd_sockets")?, attach("cwnd_operations")?);
+        Ok(SocketReader { _object: object, sockets, operations })
     }
 
     /// Reads the sockets of every network namespace, those that listen included.
     pub fn read(&self) -> Vec<ObservedSocket> {
+        let objects = self.objects().unwrap_or_default();
+        let here = |namespace: &Path| {
+            let bytes = content(&self.sockets).unwrap_or_default();
+            let sockets =
+                bytes.chunks_exact(RECORD).map(|record| ObservedSocket::new(namespace, record, &objects));
+            sockets.collect::<Vec<_>>()
+        };
         // A namespace that has gone since has no sockets.
-        in_each_namespace(|namespace| self.read_here(namespace).unwrap_or_default())
-            .into_iter()
-            .flatten()
-            .collect()
+        in_each_namespace(here).into_iter().flatten().collect()
     }
 
-    /// Reads those of the thread's network namespace.
-    fn read_here(&self, namespace: &Path) -> Option<Vec<ObservedSocket>> {
-        let mut bytes = Vec::new();
-        Iter::new(&self.link).ok()?.read_to_end(&mut bytes).ok()?;
-        Some(bytes.chunks_exact(RECORD).map(|record| ObservedSocket::new(namespace, record)).collect())
+    /// Returns the number of each loaded object by the address of its operations.
+    fn objects(&self) -> Option<BTreeMap<u64, u32>> {
+        let bytes = content(&self.operations)?;
+        let words =
+            bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes")));
+        let words: Vec<u64> = words.collect();
+        Some(words.chunks_exact(2).map(|pair| (pair[0], pair[1] as u32)).collect())
     }
 }
 
+/// Runs an iterator, in the thread's network namespace.
+fn content(link: &Link) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    Iter::new(link).ok()?.read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
 impl ObservedSocket {
-    fn new(namespace: &Path, bytes: &[u8]) -> ObservedSocket {
+    fn new(namespace: &Path, bytes: &[u8], objects: &BTreeMap<u64, u32>) -> ObservedSocket {
         let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
         let half = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
         let short = |at: usize| u16::from_ne_bytes(bytes[at..at + 2].try_into().expect("two bytes"));
@@ -123,6 +161,7 @@ impl ObservedSocket {
                 name.split(|byte| *byte == 0).next().unwrap_or_default(),
             )
             .into_owned(),
+            object: objects.get(&word(numbers)).copied(),
             local: SocketAddr::new(address(numbers + 40).to_canonical(), short(ports)),
             remote: SocketAddr::new(address(numbers + 56).to_canonical(), short(ports + 2)),
             state: short(ports + 6),
@@ -152,9 +191,7 @@ impl ObservedSocket {
     /// Returns the state of its algorithm: the name, unit and value of each of the Rust algorithm's observables, NaN where one is not
     /// known yet. None if it is no algorithm of these objects, or one whose private area is not read.
     pub fn observe(&self, objects: &[LoadedObject]) -> Option<Vec<(&'static str, &'static str, f64)>> {
-        let mut of_name = objects.iter().filter(|object| object.kernel_name == self.congestion_control);
-        // A replaced object has other parameters at most.
-        let object = of_name.find(|object| object.keeper != super::Keeper::Nothing)?;
+        let object = objects.iter().find(|object| Some(object.id) == self.object)?;
         let state = SocketState { words: self.private, cwnd: f64::from(self.cwnd), mss: f64::from(self.mss) };
         let values = object.algorithm.observe(&state, object.parameters.as_ref()?)?;
         let observables = object.algorithm.info().observables.iter();

@@ -51,6 +51,20 @@ impl Connection {
     }
 }
 
+/// Returns the parameters of the objects of that name, with how many sockets have each.
+fn sockets(kernel_name: &str) -> Vec<(String, usize)> {
+    let objects = load::loaded().unwrap();
+    let counts = load::sockets_of(&objects, &load::sockets());
+    let of_name = objects.iter().zip(counts).filter(|(object, _)| object.kernel_name == kernel_name);
+    let mut sockets: Vec<(String, usize)> = of_name
+        .map(|(object, count)| {
+            (object.algorithm.describe(&object.parameters.expect("this program's")), count)
+        })
+        .collect();
+    sockets.sort();
+    sockets
+}
+
 #[test]
 #[ignore = "needs root, a kernel with BPF congestion control, clang and ip"]
 fn open_sockets_keep_the_replaced_one_until_they_close() {
@@ -63,14 +77,16 @@ fn open_sockets_keep_the_replaced_one_until_they_close() {
         open.send();
         let replaced = instances.install("elastic", 'c', &[("beta", "0.6")], REPLACE).unwrap();
         assert_eq!(replaced, (name.clone(), Change::Replaced));
-        // The socket goes on, and the kernel keeps the former object for it.
+        // The socket keeps working, and the kernel keeps the former object for it.
         open.send();
         assert_eq!(congestion_control(&open.client)?, name);
         let both = [("beta=0.6".to_owned(), true), ("beta=0.8".to_owned(), false)];
         assert_eq!(objects(&name), both);
+        assert_eq!(sockets(&name), [("beta=0.6".to_owned(), 0), ("beta=0.8".to_owned(), 1)]);
         // A new socket has the new one: the former one goes away with the first socket.
         let mut new = Connection::with(&listener, &name);
         new.send();
+        assert_eq!(sockets(&name), [("beta=0.6".to_owned(), 1), ("beta=0.8".to_owned(), 1)]);
         drop(open);
         wait_for("the former one is gone", || objects(&name) == both[..1]);
         // An open socket gets the new one by selecting the name again.

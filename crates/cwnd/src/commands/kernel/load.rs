@@ -125,7 +125,7 @@ fn approved(path: &Path) -> Result<Approved, Failure> {
     Approved::read(&text).map_err(wrong)
 }
 
-/// Takes algorithms away.
+/// Unloads algorithms.
 pub fn unload(flags: &UnloadFlags) -> Result<(), Failure> {
     let loaded = load::loaded().map_err(failure)?;
     let config = flags.config.as_deref().map(Config::read).transpose()?;

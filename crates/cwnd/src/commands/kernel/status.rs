@@ -36,7 +36,7 @@ pub struct Status {
 struct LoadedStatus {
     name: &'static str,
     kernel_name: String,
-    /// All sockets with this name, those of a replaced object included.
+    /// Sockets that have this object, in every network namespace.
     sockets: usize,
     /// SHA-256 of its text, if it is known.
     source: Option<String>,
@@ -78,7 +78,7 @@ struct SelectionStatus {
 }
 
 impl LoadedStatus {
-    fn new(object: &LoadedObject, objects: &[LoadedObject], sockets: &Sockets) -> LoadedStatus {
+    fn new(object: &LoadedObject, objects: &[LoadedObject], sockets: usize) -> LoadedStatus {
         let registered = object.keeper != Keeper::Nothing;
         let replaced = !registered
             && objects
@@ -96,7 +96,7 @@ impl LoadedStatus {
         LoadedStatus {
             name: object.algorithm.name,
             kernel_name: object.kernel_name.clone(),
-            sockets: sockets.get(&object.kernel_name).copied().unwrap_or(0),
+            sockets,
             source: object.source.clone(),
             parameters: object.parameters.as_ref().map(|parameters| object.algorithm.describe(parameters)),
             keeper: object.keeper.to_string(),
@@ -129,7 +129,8 @@ impl Status {
     /// Asks the kernel, which has these objects loaded.
     pub fn now(objects: &[LoadedObject]) -> Status {
         let sockets = load::sockets();
-        let loaded = objects.iter().map(|object| LoadedStatus::new(object, objects, &sockets)).collect();
+        let loaded = objects.iter().zip(load::sockets_of(objects, &sockets));
+        let loaded = loaded.map(|(object, sockets)| LoadedStatus::new(object, objects, sockets)).collect();
         let mut missing = load::missing();
         if missing.is_empty()
             && let Err(why) = load::try_loading()
@@ -161,11 +162,10 @@ fn text(status: &Status, objects: &[LoadedObject]) -> String {
     .indent(2);
     for (loaded, object) in status.loaded.iter().zip(objects) {
         let what = format!("{} ({}), {}", loaded.name, object.description(), loaded.keeper);
-        let sockets = if loaded.replaced { String::new() } else { loaded.sockets.to_string() };
         let calls = if loaded.calls > 0 { loaded.calls.to_string() } else { String::new() };
         table.row([
             loaded.kernel_name.as_str(),
-            &sockets,
+            &loaded.sockets.to_string(),
             &object.age.map_or_else(String::new, age),
             &calls,
             &what,
@@ -196,7 +196,7 @@ fn notes(status: &Status) -> Vec<String> {
         }
         if loaded.replaced {
             notes.push(format!(
-                "A former {0} ({1}) was replaced; sockets that were open then have it until they close.",
+                "A former {0} ({1}) was replaced; sockets that were open then keep it until they close.",
                 loaded.kernel_name,
                 loaded.parameters.as_deref().filter(|text| !text.is_empty()).unwrap_or("default parameters")
             ));

@@ -136,6 +136,7 @@ mod tests {
         let socket = |name: &str, cwnd: u32| ObservedSocket {
             namespace: PathBuf::new(),
             congestion_control: name.to_owned(),
+            object: None,
             local: "[2001:db8:1234:5678:9abc:def0:1234:5678]:65535".parse().unwrap(),
             remote: "[2001:db8:1234:5678:9abc:def0:1234:5679]:65535".parse().unwrap(),
             state: 1,

@@ -213,6 +213,7 @@ mod tests {
         ObservedSocket {
             namespace: PathBuf::new(),
             congestion_control: "cubic".into(),
+            object: None,
             local: "127.0.0.1:1".parse().unwrap(),
             remote: "127.0.0.1:2".parse().unwrap(),
             state,
