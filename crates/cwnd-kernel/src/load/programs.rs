@@ -123,8 +123,12 @@ impl Cgroup {
         let wrong = |why: String| LoadError::Parameter(format!("cgroup {}: {why}", path.display()));
         let mount =
             Cgroup::mount().ok_or_else(|| wrong("this host has no cgroup2 file system".to_owned()))?;
-        let below = mount.join(path.strip_prefix("/").unwrap_or(path));
-        let directory = if path.starts_with(&mount) { path.to_owned() } else { below };
+        let directory = match path.strip_prefix("/").unwrap_or(path) {
+            _ if path.starts_with(&mount) => path.to_owned(),
+            // Without a slash at the end.
+            below if below.as_os_str().is_empty() => mount,
+            below => mount.join(below),
+        };
         let about =
             fs::metadata(&directory).map_err(|error| wrong(format!("{}: {error}", directory.display())))?;
         if !about.is_dir() || !is_cgroup2(&directory) {
