@@ -20,12 +20,16 @@ const CALLER: &str = "src/native.rs";
 /// without it.
 const OBSERVER: &str = "observer/sampled.h";
 
+/// Programs that are no congestion controls, for BPF only.
+const HOST: &str = "host";
+
 fn main() {
     println!("cargo::rerun-if-changed=bpf");
+    println!("cargo::rerun-if-changed={HOST}");
     println!("cargo::rerun-if-changed={CALLER}");
     println!("cargo::rerun-if-changed={OBSERVER}");
     println!("cargo::rerun-if-env-changed=CLANG");
-    let files = sources("c");
+    let files = sources("bpf", "c");
     files.iter().for_each(tell_digest);
     cc::Build::new()
         .files(&files)
@@ -42,13 +46,17 @@ fn main() {
             compile_to_bpf(file, "bpf.o", &[]);
             compile_to_bpf(file, "sampled.bpf.o", &["-include", OBSERVER]);
         }
+        for file in sources(HOST, "c") {
+            compile_to_bpf(&file, "bpf.o", &[]);
+        }
     }
 }
 
-/// The files of the C with that extension, in order.
-fn sources(extension: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir("bpf").expect("the folder bpf is beside build.rs");
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("bpf can be read").path()).collect();
+/// The files of a folder of C with that extension, in order.
+fn sources(folder: &str, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folders of C are beside build.rs");
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("a folder of C can be read").path()).collect();
     files.retain(|path| path.extension().is_some_and(|other| other == extension));
     files.sort();
     files
@@ -58,7 +66,7 @@ fn sources(extension: &str) -> Vec<PathBuf> {
 /// headers' and of the caller's.
 fn tell_digest(source: &PathBuf) {
     let mut digest = Sha256::new();
-    for path in sources("h").iter().chain([source, &PathBuf::from(CALLER)]) {
+    for path in sources("bpf", "h").iter().chain([source, &PathBuf::from(CALLER)]) {
         let text = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         // With its length, so that no two lists of texts are the same bytes.
         digest.update((text.len() as u64).to_le_bytes());
@@ -81,6 +89,8 @@ fn compile_to_bpf(source: &PathBuf, extension: &str, more: &[&str]) {
         PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR")).join(name).with_extension(extension);
     let status = Command::new(&clang)
         .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-Ibpf"])
+        // So that the same text gives the same object in every directory.
+        .arg("-fdebug-compilation-dir=.")
         .args(more)
         .arg("-c")
         .arg(source)

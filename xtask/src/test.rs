@@ -112,7 +112,7 @@ fn steps(quick: bool) -> Vec<Step> {
         step(
             "algorithms in this kernel",
             // The whole workspace, as above and below, so that libraries get the same features and are compiled once.
-            "test --workspace --features cwnd/kernel --test kernel --test pauses -- --ignored",
+            "test --workspace --features cwnd/kernel --test kernel --test pauses --test operate -- --ignored",
             kernel(),
         ),
         step(

@@ -5,23 +5,39 @@
 //! needs an algorithm for itself alone loads it with [`load_private`], under a name that nobody else has. [`install`] makes
 //! an algorithm outlive the program: a link in the BPF file system under [`PINS`] keeps it then, and [`unload`] removes that.
 
+mod canary;
 mod default;
+mod digests;
 mod hints;
 mod host;
+mod install;
+mod instance;
 mod loaded;
 mod object;
+mod observe;
+mod programs;
 mod sampled;
+mod select;
 mod sockets;
 mod types;
+mod verdict;
 
+pub use canary::{Canary, Counts, Groups};
 pub use default::{check_default, default_of, make_default, restore_default};
-pub use host::missing;
-pub use loaded::{Keeper, LoadedObject, loaded};
+pub use digests::{Approved, digests};
+pub use host::{missing, registered};
+pub use install::{Change, Installed, Options, Pinned, install};
+pub use instance::{Instance, kernel_name};
+pub use loaded::{Keeper, LoadedObject, ProgramCount, loaded};
+pub use observe::{ObservedSocket, SocketReader, sockets_of};
+pub use programs::Cgroup;
 pub use sampled::PrivateAreas;
+pub use select::{Selection, forget_removed_cgroups, select, selections, unselect};
 pub use sockets::{Sockets, sockets};
+pub use verdict::{Bounds, Ending, Verdict, judge, watch};
 
-use crate::{KernelAlgorithm, find};
-use libbpf_rs::{Link, MapCore, MapType, Object, PrintLevel, query, set_print};
+use crate::{KernelAlgorithm, Values, find};
+use libbpf_rs::{Link, MapCore, MapMut, MapType, Object, PrintLevel, query, set_print};
 use std::{
     collections::BTreeMap,
     fmt, fs,
@@ -63,7 +79,8 @@ impl fmt::Display for LoadError {
             LoadError::Registered(name, how) => {
                 write!(
                     f,
-                    "{name} is loaded already, and not as asked now, but with {how}; a host has one algorithm of a name"
+                    "{name} is loaded already, and not as asked now, but with {how}; a host has one algorithm of a name: give this \
+                     one another name with --as, or put it in the place of that one with --replace"
                 )
             }
             LoadError::NotLoaded(name) => write!(f, "{name} is not loaded"),
@@ -80,6 +97,12 @@ impl fmt::Display for LoadError {
 }
 
 impl std::error::Error for LoadError {}
+
+impl LoadError {
+    fn refused(what: &str, name: &str, error: &libbpf_rs::Error, messages: &Messages) -> LoadError {
+        LoadError::Kernel(format!("the kernel refused to {what} {name}: {error}{}", messages.text()))
+    }
+}
 
 /// An algorithm that is registered with the kernel for as long as this lives.
 #[derive(Debug)]
@@ -175,11 +198,7 @@ fn load_object(
     given: &[(String, String)],
     name: &str,
 ) -> Result<Loaded, LoadError> {
-    if !name.starts_with("cwnd_") || name.len() >= object::NAME_SIZE {
-        return Err(LoadError::Parameter(format!(
-            "`{name}` cannot be a name in the kernel: it begins with `cwnd_` and has at most 15 characters"
-        )));
-    }
+    instance::check_kernel_name(name)?;
     let values = algorithm.values(given).map_err(LoadError::Parameter)?;
     let missing = host::missing();
     if !missing.is_empty() {
@@ -193,19 +212,32 @@ fn load_object(
         );
         return Err(LoadError::Registered(name.to_owned(), how));
     }
+    let mut object = verified_object(algorithm, object, values, name)?;
     let quiet = Messages::collect();
-    let refused = |what: &str, error: libbpf_rs::Error| {
-        LoadError::Kernel(format!("the kernel refused to {what} {name}: {error}{}", quiet.text()))
-    };
+    let link = operations_of(&mut object)
+        .attach_struct_ops()
+        .map_err(|error| LoadError::refused("register", name, &error, &quiet))?;
+    Ok(Loaded { algorithm, name: name.to_owned(), link: Some(link), object })
+}
+
+/// Loads the programs of an object, which the kernel's verifier checks. Nothing is registered yet.
+fn verified_object(
+    algorithm: &'static KernelAlgorithm,
+    object: &[u8],
+    values: Values,
+    name: &str,
+) -> Result<Object, LoadError> {
+    let quiet = Messages::collect();
     let types = types::TcpTypes::of_this_kernel().unwrap_or_default();
     let open = object::prepare(algorithm, object, name, values, &types)?;
-    let mut object = open.load().map_err(|error| refused("load", error))?;
-    let mut operations = object
-        .maps_mut()
-        .find(|map| map.map_type() == MapType::StructOps && map.autocreate())
-        .expect("every object has operations");
-    let link = operations.attach_struct_ops().map_err(|error| refused("register", error))?;
-    Ok(Loaded { algorithm, name: name.to_owned(), link: Some(link), object })
+    open.load().map_err(|error| LoadError::refused("load", name, &error, &quiet))
+}
+
+/// Returns the map of an object that holds its `tcp_congestion_ops`.
+fn operations_of(object: &mut Object) -> MapMut<'_> {
+    let mut maps = object.maps_mut();
+    maps.find(|map| map.map_type() == MapType::StructOps && map.autocreate())
+        .expect("every object has operations")
 }
 
 /// Load an algorithm and take it away again, to find out whether this host can.
@@ -215,92 +247,6 @@ fn load_object(
 pub fn try_loading() -> Result<(), LoadError> {
     let plainest = find("newreno").expect("it is in the catalogue");
     load_private(plainest, &[]).map(drop)
-}
-
-/// What became of an algorithm that was to be installed.
-#[derive(Clone, Debug)]
-pub struct Installed {
-    /// The algorithm.
-    pub algorithm: &'static KernelAlgorithm,
-    /// Its name in the kernel.
-    pub kernel_name: String,
-    /// The file that keeps it.
-    pub pin: PathBuf,
-    /// It was there already: the same text, with the same parameters.
-    pub already: bool,
-}
-
-/// Load algorithms under their own names to stay, until [`unload`]; the last may become the default of this network
-/// namespace. All or nothing: at an error none stays that was not there before.
-///
-/// # Errors
-/// Those of [`load()`] and [`make_default`], or the BPF file system cannot be written.
-pub fn install(
-    algorithms: &[&'static KernelAlgorithm],
-    given: &[(String, String)],
-    default: bool,
-) -> Result<Vec<Installed>, LoadError> {
-    if default && let Some(last) = algorithms.last() {
-        check_default(&last.kernel_name())?;
-    }
-    let before = loaded()?;
-    let mut there = Vec::new();
-    let mut new = Vec::new();
-    for &algorithm in algorithms {
-        let values = algorithm.values(given).map_err(LoadError::Parameter)?;
-        let kernel_name = algorithm.kernel_name();
-        let same = before.iter().find_map(|other| match &other.keeper {
-            Keeper::Pin(pin) if other.kernel_name == kernel_name && other.is(algorithm, &values) => {
-                Some(pin.clone())
-            }
-            _ => None,
-        });
-        match same {
-            Some(pin) => there.push(Installed { algorithm, kernel_name, pin, already: true }),
-            None => new.push(load(algorithm, given)?),
-        }
-    }
-    let mut pinned = new.into_iter().map(Loaded::pin).collect::<Result<Vec<Pinned>, LoadError>>()?;
-    let of_pin = |pinned: &Pinned| Installed {
-        algorithm: pinned.algorithm,
-        kernel_name: pinned.name.clone(),
-        pin: pinned.path.clone(),
-        already: false,
-    };
-    there.extend(pinned.iter().map(of_pin));
-    there.sort_by_key(|one| algorithms.iter().position(|other| std::ptr::eq(*other, one.algorithm)));
-    if default && let Some(last) = algorithms.last() {
-        make_default(&last.kernel_name())?;
-    }
-    pinned.iter_mut().for_each(|pinned| pinned.stays = true);
-    Ok(there)
-}
-
-/// An algorithm that is kept by a file. It goes away with this, unless it is to stay.
-#[derive(Debug)]
-pub struct Pinned {
-    algorithm: &'static KernelAlgorithm,
-    name: String,
-    path: PathBuf,
-    stays: bool,
-}
-
-impl Pinned {
-    /// Let it stay when this program is gone, until [`unload`]. Returns the file.
-    pub fn stay(mut self) -> PathBuf {
-        self.stays = true;
-        self.path.clone()
-    }
-}
-
-impl Drop for Pinned {
-    fn drop(&mut self) {
-        if !self.stays {
-            let _ = fs::remove_file(&self.path);
-            let _ = fs::remove_dir(PINS);
-            wait_until_gone(&self.name);
-        }
-    }
 }
 
 impl Loaded {
@@ -329,7 +275,7 @@ impl Loaded {
         // Whoever unloads the last algorithm takes the folder away, be it between these two steps.
         pin().or_else(|_| pin()).map_err(LoadError::Kernel)?;
         self.link = None;
-        Ok(Pinned { algorithm: self.algorithm, name: self.name.clone(), path, stays: false })
+        Ok(Pinned { name: self.name.clone(), path, stays: false })
     }
 
     /// What each of its programs is and has cost.
@@ -425,7 +371,8 @@ pub fn unload(kernel_name: &str, force: bool) -> Result<(), LoadError> {
         wait_while(|| objects().is_ok_and(|objects| !objects.is_empty()));
         if !objects()?.is_empty() {
             return Err(LoadError::Kernel(format!(
-                "{kernel_name} can no longer be asked for, but something still has it that cannot be seen from here: a network                  namespace whose default it is (`sysctl net.ipv4.tcp_congestion_control` in it), a closing socket, or the kernel \
+                "{kernel_name} can no longer be asked for, but something still has it that cannot be seen from here: a network \
+                 namespace whose default it is (`sysctl net.ipv4.tcp_congestion_control` in it), a closing socket, or the kernel \
                  itself, which never lets go of a default that it refused"
             )));
         }

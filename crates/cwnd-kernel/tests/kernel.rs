@@ -10,7 +10,10 @@
 
 mod lab;
 
-use cwnd_kernel::{KernelAlgorithm, load};
+use cwnd_kernel::{
+    KernelAlgorithm,
+    load::{self, Change, Instance, Options},
+};
 use lab::{Lab, Sample, Transfer};
 use std::{fs, net::TcpListener, path::PathBuf, time::Duration};
 
@@ -316,17 +319,21 @@ fn installing_twice_is_the_same_as_once() {
     };
     let names: Vec<String> = two.iter().map(|algorithm| algorithm.kernel_name()).collect();
     let install = |algorithms: &[&'static KernelAlgorithm]| -> Vec<bool> {
-        load::install(algorithms, &[], false).unwrap().iter().map(|one| one.already).collect()
+        let instances: Vec<Instance> =
+            algorithms.iter().map(|one| Instance::new(one, &[]).unwrap()).collect();
+        let installed = load::install(&instances, Options::default()).unwrap();
+        installed.iter().map(|one| one.change == Change::Already).collect()
     };
     assert_eq!(install(&two[..1]), [false]);
     assert_eq!(install(&two), [true, false]);
     assert_eq!(install(&two), [true, true]);
     assert_eq!(names.iter().map(|name| objects(name)).collect::<Vec<_>>(), [1, 1]);
     load::unload(&names[1], false).unwrap();
-    // One that cannot be loaded takes away what was loaded with it, and nothing else.
-    let elastic = cwnd_kernel::find("elastic").unwrap();
-    let beta = [("beta".to_owned(), "7".to_owned())];
-    assert!(load::install(&[two[1], elastic], &beta, false).is_err());
+    // One that cannot be loaded takes away what was loaded with it, and nothing else: a name that is loaded otherwise.
+    let taken = load::load_private(cwnd_kernel::find("elastic").unwrap(), &[]).unwrap();
+    let again = Instance::named(two[0], taken.kernel_name(), &[]).unwrap();
+    assert!(load::install(&[Instance::new(two[1], &[]).unwrap(), again], Options::default()).is_err());
+    drop(taken);
     assert_eq!(names.iter().map(|name| objects(name)).collect::<Vec<_>>(), [1, 0]);
     load::unload(&one.kernel_name(), false).unwrap();
 }
@@ -382,7 +389,8 @@ fn a_default_that_is_refused_leaves_nothing_in_the_kernel() {
         // What is to be the default and cannot be is not even loaded.
         let veno = cwnd_kernel::find("veno").unwrap();
         let there = objects(&veno.kernel_name());
-        let refused = load::install(&[veno], &[], true).unwrap_err().to_string();
+        let options = Options { default: true, ..Options::default() };
+        let refused = load::install(&[Instance::new(veno, &[]).unwrap()], options).unwrap_err().to_string();
         assert!(refused.contains("net.ipv4.tcp_allowed_congestion_control"), "{refused}");
         assert_eq!(objects(&veno.kernel_name()), there);
     });

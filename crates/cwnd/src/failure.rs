@@ -29,6 +29,12 @@ impl Failure {
         Failure { label: "", message: message.into(), code: 1 }
     }
 
+    /// There was too little to decide by: exit code 3.
+    #[cfg(feature = "kernel")]
+    pub fn undecided(message: impl Into<String>) -> Failure {
+        Failure { label: "", message: message.into(), code: 3 }
+    }
+
     /// The user stopped it: the exit code is that of the signal, as shells have it.
     pub fn stopped(message: impl Into<String>) -> Failure {
         Failure { label: "", message: message.into(), code: interrupt::exit_code() }

@@ -103,6 +103,44 @@ fn restore_here(kernel_name: &str) -> Result<(), LoadError> {
     Ok(())
 }
 
+/// Returns whether every user may select the congestion control (`net.ipv4.tcp_allowed_congestion_control`).
+pub fn is_allowed(kernel_name: &str) -> bool {
+    let allowed = fs::read_to_string(ALLOWED).unwrap_or_default();
+    allowed.split_whitespace().any(|name| name == kernel_name)
+}
+
+/// Makes the settings that name a congestion control mean the operations that are registered under this name now.
+///
+/// A replaced one (`install`) is still the default where it was, since the kernel keeps the default as a pointer to the operations.
+/// Whether every user may select it is a flag of the operations, which new ones do not have.
+///
+/// # Errors
+/// A setting cannot be written.
+pub fn renew(kernel_name: &str, allowed: bool) -> Result<(), LoadError> {
+    if allowed {
+        let written = sockets::in_each_namespace(|_| allow_here(kernel_name));
+        written.into_iter().collect::<Result<Vec<()>, LoadError>>()?;
+    }
+    let renewed =
+        sockets::in_each_namespace(|_| match setting()? == kernel_name && may_be_default(kernel_name)? {
+            true => fs::write(SETTING, kernel_name).map_err(|error| failed(Path::new(SETTING), &error)),
+            false => Ok(()),
+        });
+    renewed.into_iter().collect()
+}
+
+/// Adds it to the list of those that every user may select, in the host's own namespace. Does nothing in others.
+fn allow_here(kernel_name: &str) -> Result<(), LoadError> {
+    let path = Path::new(ALLOWED);
+    let about = fs::metadata(path).map_err(|error| failed(path, &error))?;
+    if about.permissions().mode() & 0o222 == 0 || is_allowed(kernel_name) {
+        return Ok(());
+    }
+    let before = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
+    let list = format!("{} {kernel_name}", before.trim());
+    fs::write(path, list).map_err(|error| failed(path, &error))
+}
+
 /// The network namespaces whose default it is, in words.
 pub fn default_of(kernel_name: &str) -> Vec<String> {
     let own = memory().ok();

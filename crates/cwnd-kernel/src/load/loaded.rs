@@ -3,18 +3,19 @@
 use super::{
     LoadError, PINS,
     object::{CONSTANTS_MAP, Constants},
-    types,
+    types::{self, TX_START_HOOK},
 };
 use crate::{KernelAlgorithm, Values, all};
 use libbpf_rs::{
     Link, MapCore, MapFlags, MapHandle, MapType,
     btf::Btf,
-    query::{LinkInfoIter, LinkTypeInfo, MapInfoIter, ProgInfoIter, ProgInfoQueryOptions},
+    query::{LinkInfoIter, LinkTypeInfo, MapInfoIter, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo},
 };
 use std::{
     collections::BTreeMap,
     fmt, fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 /// An algorithm of cwnd that the kernel has loaded.
@@ -32,6 +33,21 @@ pub struct LoadedObject {
     pub parameters: Option<Values>,
     /// What keeps it registered.
     pub keeper: Keeper,
+    /// How long ago its programs were loaded.
+    pub age: Option<Duration>,
+    /// Its programs, in the order of the kernel's structure.
+    pub programs: Vec<ProgramCount>,
+}
+
+/// How often a program of an algorithm was called, and how long that took: counted while `kernel.bpf_stats_enabled` is 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramCount {
+    /// The hook, as `cong_avoid`.
+    pub hook: String,
+    /// Calls.
+    pub calls: u64,
+    /// The time that they took, nanoseconds.
+    pub time_ns: u64,
 }
 
 /// What keeps an algorithm registered with the kernel.
@@ -93,8 +109,9 @@ pub fn loaded() -> Result<Vec<LoadedObject>, LoadError> {
     let links = links();
     let mut pins = pins();
     let options = ProgInfoQueryOptions::default().include_map_ids(true);
-    let maps_of: BTreeMap<u32, Vec<u32>> =
-        ProgInfoIter::with_query_opts(options).map(|program| (program.id, program.map_ids)).collect();
+    let programs: BTreeMap<u32, ProgramInfo> =
+        ProgInfoIter::with_query_opts(options).map(|program| (program.id, program)).collect();
+    let now = since_boot();
     let constants: BTreeMap<u32, Constants> = MapInfoIter::default()
         .filter(|map| map.name.to_string_lossy().contains(CONSTANTS_MAP))
         .filter_map(|map| Some((map.id, Constants::read(&content(map.id)?)?)))
@@ -107,8 +124,12 @@ pub fn loaded() -> Result<Vec<LoadedObject>, LoadError> {
         // One that goes away meanwhile is not loaded.
         let Some(bytes) = content(map.id) else { continue };
         let Some(kernel_name) = value.name(&bytes).filter(|name| name.starts_with("cwnd_")) else { continue };
-        let program = value.program(&bytes);
-        let constants = maps_of.get(&program).and_then(|maps| maps.iter().find_map(|map| constants.get(map)));
+        let hooks: Vec<(&str, &ProgramInfo)> = value
+            .programs(&bytes)
+            .filter_map(|(hook, program)| Some((hook, programs.get(&program)?)))
+            .collect();
+        let mut maps = hooks.iter().flat_map(|(_, program)| &program.map_ids);
+        let constants = maps.find_map(|map| constants.get(map));
         let keeper = match links.get(&map.id) {
             None => Keeper::Nothing,
             Some(link) => pins.remove(link).map(Keeper::Pin).unwrap_or_else(|| holder(*link)),
@@ -120,6 +141,8 @@ pub fn loaded() -> Result<Vec<LoadedObject>, LoadError> {
             source: constants.map(|constants| hexadecimal(&constants.source)),
             parameters: constants.map(|constants| constants.parameters),
             keeper,
+            age: hooks.first().and_then(|(_, program)| now?.checked_sub(program.load_time)),
+            programs: hooks.iter().map(|(hook, program)| ProgramCount::new(hook, program)).collect(),
         });
     }
     Ok(found)
@@ -129,15 +152,43 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn content(map: u32) -> Option<Vec<u8>> {
+/// Returns the first value of a map.
+pub(super) fn content(map: u32) -> Option<Vec<u8>> {
     MapHandle::from_map_id(map).ok()?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()?
 }
+
+impl ProgramCount {
+    fn new(hook: &str, program: &ProgramInfo) -> ProgramCount {
+        ProgramCount { hook: hook.to_owned(), calls: program.run_cnt, time_ns: program.run_time_ns }
+    }
+}
+
+/// The time since the host was booted, on the clock of a program's load time.
+fn since_boot() -> Option<Duration> {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the structure is one of plain numbers.
+    let done = unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut now) };
+    (done == 0).then(|| Duration::new(now.tv_sec as u64, now.tv_nsec as u32))
+}
+
+/// The hooks of `tcp_congestion_ops` that algorithms have.
+const HOOKS: [&str; 9] = [
+    "ssthresh",
+    "cong_avoid",
+    "set_state",
+    "cwnd_event",
+    TX_START_HOOK,
+    "pkts_acked",
+    "cong_control",
+    "undo_cwnd",
+    "init",
+];
 
 /// Where the kernel's value of such a map has what is looked for.
 struct Value {
     name: usize,
-    /// A hook that every algorithm has: what stands there is the number of its program.
-    hook: usize,
+    /// What stands there is the number of the hook's program; 0 for none.
+    hooks: Vec<(&'static str, usize)>,
 }
 
 impl Value {
@@ -146,7 +197,8 @@ impl Value {
             let btf = Btf::from_vmlinux().ok()?;
             let data = types::offset(&btf, "bpf_struct_ops_tcp_congestion_ops", "data")?;
             let at = |member| Some(data + types::offset(&btf, "tcp_congestion_ops", member)?);
-            Some(Value { name: at("name")?, hook: at("ssthresh")? })
+            let hooks = HOOKS.iter().filter_map(|hook| Some((*hook, at(hook)?))).collect();
+            Some(Value { name: at("name")?, hooks })
         };
         read().ok_or_else(|| {
             LoadError::Kernel("the kernel's types of congestion control cannot be read".into())
@@ -159,10 +211,12 @@ impl Value {
         Some(String::from_utf8_lossy(&field[..end]).into_owned())
     }
 
-    fn program(&self, bytes: &[u8]) -> u32 {
-        bytes
-            .get(self.hook..self.hook + 4)
-            .map_or(0, |id| u32::from_ne_bytes(id.try_into().expect("four bytes")))
+    /// The hooks that have a program, and its number.
+    fn programs(&self, bytes: &[u8]) -> impl Iterator<Item = (&'static str, u32)> {
+        self.hooks.iter().filter_map(|(hook, at)| {
+            let id = u32::from_ne_bytes(bytes.get(*at..at + 4)?.try_into().ok()?);
+            (id != 0).then_some((*hook, id))
+        })
     }
 }
 
@@ -177,7 +231,9 @@ fn links() -> BTreeMap<u32, u32> {
 
 /// The file of each link that is pinned where cwnd pins.
 fn pins() -> BTreeMap<u32, PathBuf> {
-    let files = fs::read_dir(PINS).into_iter().flatten().flatten().map(|entry| entry.path());
+    // A folder there has other links.
+    let entries = fs::read_dir(PINS).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path()).filter(|path| path.is_file());
     files.filter_map(|path| Some((Link::open(&path).ok()?.info().ok()?.id, path))).collect()
 }
 

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 251, 2, 1);
+pub const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 251, 2, 1);
 
 /// sender - router - receiver. Gone when it is dropped.
 pub struct Lab {
@@ -32,6 +32,11 @@ impl Namespace {
         run(&format!("ip netns add {}", namespace.name))?;
         run(&format!("ip -n {} link set lo up", namespace.name))?;
         Ok(namespace)
+    }
+
+    /// Its name, for `ip -n`.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Do something in it.
@@ -144,17 +149,14 @@ impl Lab {
     fn connect(&self, algorithm: &str) -> io::Result<TcpStream> {
         within(&self.names[0], || {
             let socket = tcp_socket(algorithm)?;
-            let address = address(RECEIVER, 5001);
-            // SAFETY: the address is as long as said.
-            let done = unsafe {
-                libc::connect(
-                    socket.as_raw_fd(),
-                    (&raw const address).cast(),
-                    mem::size_of_val(&address) as u32,
-                )
-            };
-            if done == 0 { Ok(TcpStream::from(socket)) } else { Err(io::Error::last_os_error()) }
+            connect(&socket, RECEIVER, 5001)?;
+            Ok(TcpStream::from(socket))
         })
+    }
+
+    /// Do something in the sender's network namespace (0), the router's (1) or the receiver's (2).
+    pub fn within<T: Send>(&self, end: usize, what: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+        within(&self.names[end], what)
     }
 
     /// Set something in the sender's network namespace.
@@ -240,7 +242,8 @@ impl Drop for Lab {
     }
 }
 
-fn run(command: &str) -> Result<(), String> {
+/// Runs a command, of which an error has the message.
+pub fn run(command: &str) -> Result<(), String> {
     let mut words = command.split(' ');
     let done = Command::new(words.next().expect("a program")).args(words).output();
     let done = done.map_err(|error| format!("{command}: {error}"))?;
@@ -265,7 +268,8 @@ fn within<T: Send>(name: &str, what: impl FnOnce() -> io::Result<T> + Send) -> i
     })
 }
 
-fn tcp_socket(algorithm: &str) -> io::Result<std::os::fd::OwnedFd> {
+/// Creates a socket with that congestion control.
+pub fn tcp_socket(algorithm: &str) -> io::Result<std::os::fd::OwnedFd> {
     // SAFETY: plain numbers; the descriptor is owned from then on.
     let socket = unsafe {
         let fd = libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
@@ -331,6 +335,16 @@ pub fn congestion_control(socket: &impl AsRawFd) -> io::Result<String> {
     get(socket, libc::TCP_CONGESTION, &mut name)?;
     let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
     Ok(String::from_utf8_lossy(&name[..end]).into_owned())
+}
+
+/// Connects a socket to an address.
+pub fn connect(socket: &impl AsRawFd, ip: Ipv4Addr, port: u16) -> io::Result<()> {
+    let address = address(ip, port);
+    // SAFETY: the address is as long as said.
+    let done = unsafe {
+        libc::connect(socket.as_raw_fd(), (&raw const address).cast(), mem::size_of_val(&address) as u32)
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 fn address(ip: Ipv4Addr, port: u16) -> libc::sockaddr_in {

@@ -5,7 +5,7 @@ mod bench;
 mod demo;
 mod doctor;
 mod link;
-mod live;
+pub mod live;
 mod network;
 mod shell;
 mod vm;

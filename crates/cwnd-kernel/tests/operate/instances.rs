@@ -1,0 +1,147 @@
+//! Several instances of an algorithm, and their replacement in place.
+
+use super::host::{Allowed, Instances, objects, wait_for};
+use crate::lab::{Namespace, choose, congestion_control};
+use cwnd_kernel::load::{self, Change, Options};
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+};
+
+const REPLACE: Options = Options { default: false, replace: true };
+
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang and ip"]
+fn instances_of_one_algorithm_have_their_own_parameters() {
+    let mut instances = Instances::new();
+    let bulk = instances.load("elastic", 'a', &[("beta", "0.8")]);
+    let other = instances.load("elastic", 'b', &[("beta", "0.6")]);
+    assert_eq!(objects(&bulk), [("beta=0.8".to_owned(), true)]);
+    assert_eq!(objects(&other), [("beta=0.6".to_owned(), true)]);
+    let again = instances.install("elastic", 'a', &[("beta", "0.8")], Options::default()).unwrap();
+    assert_eq!(again, (bulk.clone(), Change::Already));
+    // Another parameter needs `replace`, and the error says so.
+    let refused = instances.install("elastic", 'a', &[("beta", "0.7")], Options::default()).unwrap_err();
+    assert!(refused.contains("beta=0.8") && refused.contains("--replace"), "{refused}");
+    load::unload(&bulk, false).unwrap();
+    assert_eq!((objects(&bulk), objects(&other)), (vec![], vec![("beta=0.6".to_owned(), true)]));
+}
+
+/// A connection over the loopback whose client has this congestion control.
+struct Connection {
+    client: TcpStream,
+    server: TcpStream,
+}
+
+impl Connection {
+    fn with(listener: &TcpListener, name: &str) -> Connection {
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        choose(&client, name).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        Connection { client, server }
+    }
+
+    /// Sends a few segments, which the congestion control sees acknowledged.
+    fn send(&mut self) {
+        let mut received = vec![0; 200_000];
+        std::thread::scope(|scope| {
+            scope.spawn(|| self.client.write_all(&vec![7; 200_000]).unwrap());
+            self.server.read_exact(&mut received).unwrap();
+        });
+    }
+}
+
+/// Returns the parameters of the objects of that name, with how many sockets have each.
+fn sockets(kernel_name: &str) -> Vec<(String, usize)> {
+    let objects = load::loaded().unwrap();
+    let counts = load::sockets_of(&objects, &load::sockets());
+    let of_name = objects.iter().zip(counts).filter(|(object, _)| object.kernel_name == kernel_name);
+    let mut sockets: Vec<(String, usize)> = of_name
+        .map(|(object, count)| {
+            (object.algorithm.describe(&object.parameters.expect("this program's")), count)
+        })
+        .collect();
+    sockets.sort();
+    sockets
+}
+
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang and ip"]
+fn open_sockets_keep_the_replaced_one_until_they_close() {
+    let mut instances = Instances::new();
+    let name = instances.load("elastic", 'c', &[("beta", "0.8")]);
+    let namespace = Namespace::new("replaced").unwrap();
+    let inside = || {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let mut open = Connection::with(&listener, &name);
+        open.send();
+        let replaced = instances.install("elastic", 'c', &[("beta", "0.6")], REPLACE).unwrap();
+        assert_eq!(replaced, (name.clone(), Change::Replaced));
+        // The socket keeps working, and the kernel keeps the former object for it.
+        open.send();
+        assert_eq!(congestion_control(&open.client)?, name);
+        let both = [("beta=0.6".to_owned(), true), ("beta=0.8".to_owned(), false)];
+        assert_eq!(objects(&name), both);
+        assert_eq!(sockets(&name), [("beta=0.6".to_owned(), 0), ("beta=0.8".to_owned(), 1)]);
+        // A new socket has the new one: the former one goes away with the first socket.
+        let mut new = Connection::with(&listener, &name);
+        new.send();
+        assert_eq!(sockets(&name), [("beta=0.6".to_owned(), 1), ("beta=0.8".to_owned(), 1)]);
+        drop(open);
+        wait_for("the former one is gone", || objects(&name) == both[..1]);
+        // An open socket gets the new one by selecting the name again.
+        instances.install("elastic", 'c', &[("beta", "0.7")], REPLACE).unwrap();
+        assert_eq!(objects(&name).len(), 2);
+        choose(&new.client, &name)?;
+        wait_for("the former one is gone", || objects(&name) == [("beta=0.7".to_owned(), true)]);
+        new.send();
+        Ok(())
+    };
+    namespace.within(inside).unwrap();
+}
+
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang and ip"]
+fn another_algorithm_takes_the_place_of_one() {
+    let mut instances = Instances::new();
+    let name = instances.load("elastic", 'd', &[]);
+    instances.install("scalable", 'd', &[], REPLACE).unwrap();
+    wait_for("only scalable is there", || {
+        let loaded = load::loaded().unwrap();
+        let names: Vec<&str> = loaded
+            .iter()
+            .filter(|object| object.kernel_name == name)
+            .map(|object| object.algorithm.name)
+            .collect();
+        names == ["scalable"]
+    });
+}
+
+/// The kernel keeps a default, and what every user may select, as properties of the operations and not of the name.
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang and ip"]
+fn a_replaced_default_is_the_default_again() {
+    let mut instances = Instances::new();
+    let name = instances.load("elastic", 'e', &[("beta", "0.8")]);
+    let namespace = Namespace::new("default").unwrap();
+    let allowed = Allowed::also(&name);
+    let make_default = || {
+        load::make_default(&name).unwrap();
+        Ok(())
+    };
+    namespace.within(make_default).unwrap();
+    // From another network namespace.
+    instances.install("elastic", 'e', &[("beta", "0.6")], REPLACE).unwrap();
+    assert!(Allowed::list().contains(&name));
+    // Nothing holds the former one: the default means the new one.
+    wait_for("the former one is gone", || objects(&name) == [("beta=0.6".to_owned(), true)]);
+    let inside = || {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        assert_eq!(congestion_control(&listener)?, name);
+        Ok(())
+    };
+    namespace.within(inside).unwrap();
+    drop(allowed);
+    load::unload(&name, false).unwrap();
+    assert_eq!(objects(&name), []);
+}

@@ -1,0 +1,172 @@
+//! `cwnd kernel canary`: another congestion control for a share of new connections, with an automatic return.
+
+use super::{failure, registered};
+use crate::{failure::Failure, interrupt, output};
+use clap::Args;
+use cwnd_kernel::load::{self, Bounds, Canary, Cgroup, Counts, Ending, Groups, Verdict};
+use cwnd_scenario::Time;
+use std::{path::PathBuf, time::Duration};
+
+const AFTER: &str = "\
+The canary is worse, and ends, as soon as
+  its retransmission rate exceeds --max-retransmissions times that of the rest, plus --margin; or
+  its mean round-trip time exceeds --max-rtt times that of the rest.
+Before both groups have --min-connections and --min-segments, nothing is judged.
+
+Exit codes: 0 it was within the bounds to the end; 1 it was worse; 3 there were too few connections to judge it; 130 Ctrl-C.
+In all cases but the first, open canaries return to the congestion control that they had before, at their next round trip.
+
+Example:
+  sudo cwnd kernel load elastic --as new --param beta=0.7
+  sudo cwnd kernel canary new --canary '5 %' --until '1 h'";
+
+/// Give a share of new connections another congestion control, and return to the former one if it is worse.
+///
+/// The command stays in the foreground. Connections whose application selects a congestion control itself are left alone and not
+/// counted. If the command is killed, new connections get what they got before; open canaries then keep theirs.
+#[derive(Args)]
+#[command(after_help = AFTER)]
+pub struct CanaryFlags {
+    /// The congestion control of the canaries: the name of a loaded algorithm or instance, or one of the kernel's own.
+    name: String,
+
+    /// The share of new connections that get it.
+    #[arg(long = "canary", value_name = "SHARE", default_value = "5 %", value_parser = share)]
+    share: f64,
+
+    /// The congestion control of the others [default: what they would get without the canary].
+    #[arg(long, value_name = "NAME")]
+    rest: Option<String>,
+
+    /// The cgroup (version 2) whose connections take part, with those below it.
+    #[arg(long, value_name = "PATH", default_value = "/")]
+    cgroup: PathBuf,
+
+    /// How long it is watched.
+    #[arg(long, value_name = "TIME", default_value = "10 min")]
+    until: Time,
+
+    /// Between two judgements.
+    #[arg(long, value_name = "TIME", default_value = "5 s")]
+    every: Time,
+
+    /// The greatest retransmission rate, as a multiple of that of the rest.
+    #[arg(long, value_name = "RATIO", default_value_t = 2.0)]
+    max_retransmissions: f64,
+
+    /// Is added to that bound: a share of the segments.
+    #[arg(long, value_name = "SHARE", default_value = "0.1 %", value_parser = share)]
+    margin: f64,
+
+    /// The greatest mean round-trip time, as a multiple of that of the rest.
+    #[arg(long, value_name = "RATIO", default_value_t = 1.5)]
+    max_rtt: f64,
+
+    /// Connections with a round trip that each group must have before it is judged.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    min_connections: u64,
+
+    /// Segments that each group must have sent before it is judged.
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    min_segments: u64,
+
+    /// Select it for the whole cgroup if it is within the bounds to the end (`cwnd kernel select`).
+    #[arg(long)]
+    promote: bool,
+}
+
+/// Parses `5 %` or `0.05`.
+fn share(text: &str) -> Result<f64, String> {
+    let (number, scale) = match text.trim().strip_suffix('%') {
+        Some(number) => (number, 0.01),
+        None => (text, 1.0),
+    };
+    match number.trim().parse::<f64>().map(|number| number * scale) {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("it must be a share from 0 to 1: write `5 %` or `0.05`".to_owned()),
+    }
+}
+
+/// Does what the flags ask.
+pub fn run(flags: &CanaryFlags) -> Result<(), Failure> {
+    let cgroup = Cgroup::find(&flags.cgroup).map_err(failure)?;
+    let name = registered(&flags.name);
+    let rest = flags.rest.as_deref().map(registered);
+    let stop = interrupt::catch().map_err(Failure::broken)?;
+    let bounds = Bounds {
+        retransmissions: flags.max_retransmissions,
+        retransmission_margin: flags.margin,
+        rtt: flags.max_rtt,
+        least_sockets: flags.min_connections,
+        least_segments: flags.min_segments,
+    };
+    let canary = Canary::begin(&cgroup, &name, rest.as_deref(), flags.share).map_err(failure)?;
+    output::print(&format!(
+        "{} % of the new connections of {} get {name}, for {}; Ctrl-C ends it\n",
+        // Without what a binary fraction adds.
+        (1e6 * flags.share).round() / 1e4,
+        cgroup.path.display(),
+        flags.until
+    ))?;
+    let mut printed = Ok(());
+    let report = |groups: &Groups, verdict: &Verdict| printed = output::print(&line(groups, verdict));
+    let (until, every) = (Duration::from_nanos(flags.until.0), Duration::from_nanos(flags.every.0));
+    let ending = load::watch(&canary, &bounds, until, every, &stop, report).map_err(failure)?;
+    printed?;
+    let returned = canary.counts().map_err(failure)?.canary.returned;
+    drop(canary);
+    let back = format!(
+        "new connections get what they got before, as do open canaries ({returned} have returned so far)"
+    );
+    match ending {
+        Ending::Kept if flags.promote => {
+            let selection = load::select(&cgroup, &name).map_err(failure)?;
+            output::print(&format!(
+                "{name} was within the bounds: {} selects it now, kept by {}\n",
+                cgroup.path.display(),
+                selection.pin.display()
+            ))
+        }
+        Ending::Kept => output::print(&format!(
+            "{name} was within the bounds; open canaries keep it, and new connections get what they got before: `cwnd kernel select \
+             cgroup {} {name}` selects it for all\n",
+            cgroup.path.display()
+        )),
+        Ending::Worse(why) => Err(Failure::differs(format!("{name} is worse: {why}; {back}"))),
+        Ending::TooFew(why) => Err(Failure::undecided(format!("{name} was not judged: {why}; {back}"))),
+        Ending::Stopped => Err(Failure::stopped(format!("stopped: {back}"))),
+    }
+}
+
+/// The counts of both groups.
+fn line(groups: &Groups, verdict: &Verdict) -> String {
+    let group = |name: &str, counts: &Counts| {
+        format!(
+            "{name} {} connections, {:.3} % retransmitted, {:.2} ms",
+            counts.sockets,
+            100.0 * counts.retransmission_rate(),
+            1e3 * counts.mean_rtt_s()
+        )
+    };
+    let verdict = match verdict {
+        Verdict::TooFew(_) => "too few to judge",
+        Verdict::Worse(_) => "worse",
+        Verdict::Within => "within the bounds",
+    };
+    format!("{}; {}; {verdict}\n", group("canary", &groups.canary), group("rest", &groups.rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_read() {
+        assert_eq!(share("5 %"), Ok(0.05));
+        assert_eq!(share("0.25"), Ok(0.25));
+        assert_eq!(share("100%"), Ok(1.0));
+        for text in ["-1 %", "5", "some", "", "NaN"] {
+            assert!(share(text).unwrap_err().contains("`5 %`"), "{text}");
+        }
+    }
+}

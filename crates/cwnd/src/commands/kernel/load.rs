@@ -1,0 +1,163 @@
+//! `cwnd kernel load` and `unload`.
+
+use super::{config::Config, failure, find, is_all};
+use crate::{failure::Failure, output};
+use clap::Args;
+use cwnd_kernel::{
+    KernelAlgorithm,
+    load::{self, Approved, Change, Instance, Keeper, LoadError},
+};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+#[derive(Args)]
+pub struct LoadFlags {
+    /// Algorithms, as `elastic`; `all` for all of them.
+    #[arg(required_unless_present = "config", conflicts_with = "config")]
+    names: Vec<String>,
+
+    /// Load what a file lists: algorithms with names and parameters, and the cgroups that select them.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["name", "parameters", "default"])]
+    config: Option<PathBuf>,
+
+    /// Refuse an object whose digest is not in this file, as `list --digests` prints them.
+    #[arg(long, value_name = "FILE")]
+    digests: Option<PathBuf>,
+
+    /// The name in the kernel, `cwnd_NAME`: an algorithm can be loaded several times under different names, each with its own
+    /// parameters. At most 10 lower-case letters, digits and `_` [default: the algorithm's name].
+    #[arg(long = "as", value_name = "NAME")]
+    name: Option<String>,
+
+    /// A parameter, as `beta=0.8`; may be given several times.
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
+
+    /// Make it the congestion control of sockets that ask for none (of this network namespace), until it is unloaded.
+    #[arg(long)]
+    default: bool,
+
+    /// Replace what is loaded under the same name. New sockets get the new one; sockets that are open keep the former one until they
+    /// close.
+    #[arg(long)]
+    replace: bool,
+}
+
+#[derive(Args)]
+pub struct UnloadFlags {
+    /// Names, as `elastic` or that of `--as`; `all` for all that are loaded.
+    #[arg(required_unless_present = "config", conflicts_with = "config")]
+    names: Vec<String>,
+
+    /// Unload what a file lists for `load --config`, and remove its selections.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Also while sockets use it: they keep it until they close.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Loads algorithms.
+pub fn load(flags: &LoadFlags) -> Result<(), Failure> {
+    let approved = flags.digests.as_deref().map(approved).transpose()?;
+    if let Some(path) = &flags.config {
+        return load_config(&Config::read(path)?, approved.as_ref(), flags.replace);
+    }
+    let algorithms = find(&flags.names)?;
+    let parameters = cwnd_kernel::read_parameters(&flags.parameters)
+        .map_err(|why| Failure::bad_input(format!("--param: {why}")))?;
+    if flags.default && algorithms.len() > 1 {
+        return Err(Failure::bad_input("--default: one algorithm can be the default, and several are named"));
+    }
+    if flags.name.is_some() && algorithms.len() > 1 {
+        return Err(Failure::bad_input("--as: one algorithm can have this name, and several are named"));
+    }
+    let instance = |algorithm: &&'static KernelAlgorithm| match &flags.name {
+        Some(name) => Instance::named(algorithm, name, &parameters)
+            .map_err(|error| Failure::bad_input(format!("--as: {error}"))),
+        None => Instance::new(algorithm, &parameters).map_err(failure),
+    };
+    let instances = algorithms.iter().map(instance).collect::<Result<Vec<Instance>, Failure>>()?;
+    install(&instances, approved.as_ref(), load::Options { default: flags.default, replace: flags.replace })
+}
+
+/// Loads what a file lists. The one that is to be the default comes last.
+fn load_config(config: &Config, approved: Option<&Approved>, replace: bool) -> Result<(), Failure> {
+    let (default, others) = config.instances()?;
+    install(&others, approved, load::Options { default: false, replace })?;
+    if let Some(default) = default {
+        install(&[default], approved, load::Options { default: true, replace })?;
+    }
+    config.select()
+}
+
+fn install(
+    instances: &[Instance],
+    approved: Option<&Approved>,
+    options: load::Options,
+) -> Result<(), Failure> {
+    if let Some(approved) = approved {
+        let refused = |error: LoadError| Failure::broken(format!("--digests: {error}; nothing was loaded"));
+        instances.iter().try_for_each(|instance| approved.check(instance.algorithm())).map_err(refused)?;
+    }
+    let installed = load::install(instances, options).map_err(failure)?;
+    let mut text = String::new();
+    for one in &installed {
+        let what = match one.change {
+            Change::Loaded => "loaded",
+            Change::Already => "already loaded",
+            Change::Replaced => "replaced",
+        };
+        text += &format!("{what} {}, kept by {}\n", one.kernel_name, one.pin.display());
+        if options.default {
+            text += &format!("{} is what new sockets take if they ask for none\n", one.kernel_name);
+        }
+    }
+    output::print(&text)
+}
+
+fn approved(path: &Path) -> Result<Approved, Failure> {
+    let wrong = |why: String| Failure::bad_input(format!("--digests {}: {why}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    Approved::read(&text).map_err(wrong)
+}
+
+/// Unloads algorithms.
+pub fn unload(flags: &UnloadFlags) -> Result<(), Failure> {
+    let loaded = load::loaded().map_err(failure)?;
+    let config = flags.config.as_deref().map(Config::read).transpose()?;
+    let mut names: Vec<String> = if let Some(config) = &config {
+        config.unselect();
+        let listed = config.names()?;
+        listed.into_iter().filter(|name| loaded.iter().any(|object| object.kernel_name == *name)).collect()
+    } else if is_all(&flags.names) {
+        // Without those that a process has loaded for itself.
+        let of_the_host = loaded.iter().filter(|object| {
+            matches!(object.keeper, Keeper::Pin(_)) || object.kernel_name == object.algorithm.kernel_name()
+        });
+        of_the_host.map(|object| object.kernel_name.clone()).collect()
+    } else {
+        let is_loaded = |name: &String| loaded.iter().any(|object| object.kernel_name == *name);
+        let kernel_name = |name: &String| {
+            let instance = load::kernel_name(name).ok();
+            match [Some(name.clone()), instance].into_iter().flatten().find(is_loaded) {
+                Some(name) => Ok(name),
+                None => cwnd_kernel::find_or_explain(name)
+                    .map(KernelAlgorithm::kernel_name)
+                    .map_err(|why| Failure::bad_input(format!("no `{name}` is loaded, and {why}"))),
+            }
+        };
+        flags.names.iter().map(kernel_name).collect::<Result<Vec<String>, Failure>>()?
+    };
+    // A replaced one has the name of the one in its place.
+    names.sort();
+    names.dedup();
+    for name in names {
+        load::unload(&name, flags.force).map_err(failure)?;
+        output::print(&format!("unloaded {name}\n"))?;
+    }
+    Ok(())
+}

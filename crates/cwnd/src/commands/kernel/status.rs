@@ -1,0 +1,250 @@
+//! `cwnd kernel status`: what is loaded, what keeps it, and who uses it.
+
+use super::failure;
+use crate::{
+    failure::Failure,
+    output::{self, json},
+};
+use clap::Args;
+use cwnd_kernel::load::{self, Keeper, LoadedObject, Sockets};
+use cwnd_report::table::{Align, Sacrifice, Table};
+use serde::Serialize;
+use std::{fs, path::PathBuf, time::Duration};
+
+#[derive(Args)]
+pub struct StatusFlags {
+    /// Print one JSON document instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+pub struct Status {
+    /// What this host lacks to load algorithms.
+    missing: Vec<String>,
+    loaded: Vec<LoadedStatus>,
+    /// Sockets of every network namespace by congestion control, those that listen included.
+    sockets: Sockets,
+    /// What cgroups select.
+    selections: Vec<SelectionStatus>,
+    /// Whether the kernel counts the calls of programs (`kernel.bpf_stats_enabled`).
+    counting: bool,
+}
+
+#[derive(Serialize)]
+struct LoadedStatus {
+    name: &'static str,
+    kernel_name: String,
+    /// Sockets that have this object, in every network namespace.
+    sockets: usize,
+    /// SHA-256 of its text, if it is known.
+    source: Option<String>,
+    /// As they are given to `load`; without those that are the defaults.
+    parameters: Option<String>,
+    /// What keeps it registered.
+    keeper: String,
+    /// The file that keeps it.
+    pin: Option<PathBuf>,
+    /// It has a file or a process that keeps it: without, no socket can select it any more.
+    registered: bool,
+    /// Another object was loaded in its place with `--replace`; sockets that were open then have it.
+    replaced: bool,
+    /// Network namespaces whose default it is.
+    default_of: Vec<String>,
+    /// Seconds since it was loaded.
+    age_s: Option<f64>,
+    /// Calls of its hooks and the time that they took, while the kernel counted them.
+    calls: u64,
+    time_ns: u64,
+    hooks: Vec<Hook>,
+}
+
+#[derive(Serialize)]
+struct Hook {
+    name: String,
+    calls: u64,
+    time_ns: u64,
+}
+
+#[derive(Serialize)]
+struct SelectionStatus {
+    /// The directory of the cgroup; none if it has been removed.
+    cgroup: Option<PathBuf>,
+    congestion_control: String,
+    /// Whether a congestion control of that name is registered.
+    registered: bool,
+    pin: PathBuf,
+}
+
+impl LoadedStatus {
+    fn new(object: &LoadedObject, objects: &[LoadedObject], sockets: usize) -> LoadedStatus {
+        let registered = object.keeper != Keeper::Nothing;
+        let replaced = !registered
+            && objects
+                .iter()
+                .any(|other| other.kernel_name == object.kernel_name && other.keeper != Keeper::Nothing);
+        let hooks: Vec<Hook> = object
+            .programs
+            .iter()
+            .map(|program| Hook {
+                name: program.hook.clone(),
+                calls: program.calls,
+                time_ns: program.time_ns,
+            })
+            .collect();
+        LoadedStatus {
+            name: object.algorithm.name,
+            kernel_name: object.kernel_name.clone(),
+            sockets,
+            source: object.source.clone(),
+            parameters: object.parameters.as_ref().map(|parameters| object.algorithm.describe(parameters)),
+            keeper: object.keeper.to_string(),
+            pin: match &object.keeper {
+                Keeper::Pin(path) => Some(path.clone()),
+                _ => None,
+            },
+            registered,
+            replaced,
+            default_of: if replaced { Vec::new() } else { load::default_of(&object.kernel_name) },
+            age_s: object.age.map(|age| age.as_secs_f64()),
+            calls: hooks.iter().map(|hook| hook.calls).sum(),
+            time_ns: hooks.iter().map(|hook| hook.time_ns).sum(),
+            hooks,
+        }
+    }
+}
+
+/// Does what the flags ask.
+pub fn run(flags: &StatusFlags) -> Result<(), Failure> {
+    let objects = load::loaded().map_err(failure)?;
+    let status = Status::now(&objects);
+    if flags.json {
+        return output::print(&json::pretty(&status));
+    }
+    output::print(&text(&status, &objects))
+}
+
+impl Status {
+    /// Asks the kernel, which has these objects loaded.
+    pub fn now(objects: &[LoadedObject]) -> Status {
+        let sockets = load::sockets();
+        let loaded = objects.iter().zip(load::sockets_of(objects, &sockets));
+        let loaded = loaded.map(|(object, sockets)| LoadedStatus::new(object, objects, sockets)).collect();
+        let mut missing = load::missing();
+        if missing.is_empty()
+            && let Err(why) = load::try_loading()
+        {
+            missing.push(format!("what this kernel wants: {why}"));
+        }
+        let selections = load::selections().into_iter().map(|selection| SelectionStatus {
+            cgroup: selection.cgroup.map(|cgroup| cgroup.path),
+            congestion_control: selection.name,
+            registered: selection.registered,
+            pin: selection.pin,
+        });
+        Status { missing, loaded, sockets, selections: selections.collect(), counting: is_counting() }
+    }
+}
+
+fn is_counting() -> bool {
+    fs::read_to_string("/proc/sys/kernel/bpf_stats_enabled").is_ok_and(|text| text.trim() == "1")
+}
+
+fn text(status: &Status, objects: &[LoadedObject]) -> String {
+    let mut table = Table::new([
+        ("congestion control", Align::Left),
+        ("sockets", Align::Right),
+        ("loaded", Align::Right),
+        ("calls", Align::Right),
+        ("source", Align::Left),
+    ])
+    .indent(2);
+    for (loaded, object) in status.loaded.iter().zip(objects) {
+        let what = format!("{} ({}), {}", loaded.name, object.description(), loaded.keeper);
+        let calls = if loaded.calls > 0 { loaded.calls.to_string() } else { String::new() };
+        table.row([
+            loaded.kernel_name.as_str(),
+            &loaded.sockets.to_string(),
+            &object.age.map_or_else(String::new, age),
+            &calls,
+            &what,
+        ]);
+    }
+    for (name, count) in &status.sockets {
+        if status.loaded.iter().all(|loaded| loaded.kernel_name != *name) {
+            table.row([name, &count.to_string(), "", "", ""]);
+        }
+    }
+    let table = output::fitted(table, &[Sacrifice::Drop("calls"), Sacrifice::Shorten("source", 24)]);
+    let notes: String = notes(status).iter().map(|note| output::wrapped(note, 2)).collect();
+    format!("\n{table}\n{notes}\n")
+}
+
+fn notes(status: &Status) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    if status.loaded.is_empty() {
+        notes.push("No algorithm is loaded; `cwnd kernel load NAME` loads one.".to_owned());
+    } else if !status.counting {
+        notes.push(
+            "The kernel counts no calls; `sysctl kernel.bpf_stats_enabled=1` makes it count.".to_owned(),
+        );
+    }
+    for loaded in &status.loaded {
+        if !loaded.default_of.is_empty() {
+            notes.push(format!("{} is the default of {}.", loaded.kernel_name, loaded.default_of.join(", ")));
+        }
+        if loaded.replaced {
+            notes.push(format!(
+                "A former {0} ({1}) was replaced; sockets that were open then keep it until they close.",
+                loaded.kernel_name,
+                loaded.parameters.as_deref().filter(|text| !text.is_empty()).unwrap_or("default parameters")
+            ));
+        } else if !loaded.registered {
+            notes.push(format!(
+                "{0} has lost its file: `cwnd kernel unload {0}` restores the defaults and removes it.",
+                loaded.kernel_name
+            ));
+        }
+    }
+    for selection in &status.selections {
+        let name = &selection.congestion_control;
+        notes.push(match (&selection.cgroup, selection.registered) {
+            (Some(cgroup), true) => format!("cgroup {} selects {name}.", cgroup.display()),
+            (Some(cgroup), false) => format!(
+                "cgroup {} selects {name}, which is not loaded: its connections get what they would get without the selection.",
+                cgroup.display()
+            ),
+            (None, _) => format!(
+                "A cgroup that was removed selected {name}; `cwnd kernel unselect removed` forgets it ({}).",
+                selection.pin.display()
+            ),
+        });
+    }
+    for why in &status.missing {
+        notes.push(format!("This host cannot load algorithms; missing is {why}."));
+    }
+    notes
+}
+
+/// A duration for a person: `42 s`, `12 min`, `3 h`, `8 d`.
+pub fn age(age: Duration) -> String {
+    match age.as_secs() {
+        seconds @ ..120 => format!("{seconds} s"),
+        seconds @ ..7200 => format!("{} min", seconds / 60),
+        seconds @ ..172_800 => format!("{} h", seconds / 3600),
+        seconds => format!("{} d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_have_one_unit() {
+        let texts =
+            [0, 119, 120, 7199, 7200, 172_799, 172_800].map(|seconds| age(Duration::from_secs(seconds)));
+        assert_eq!(texts, ["0 s", "119 s", "2 min", "119 min", "2 h", "47 h", "2 d"]);
+    }
+}

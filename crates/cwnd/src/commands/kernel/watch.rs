@@ -1,0 +1,169 @@
+//! `cwnd kernel watch`: connections with their algorithm's state.
+
+use super::failure;
+use crate::{commands::lab::live::Screen, failure::Failure, interrupt, output, terminal};
+use clap::Args;
+use cwnd_kernel::load::{self, LoadedObject, ObservedSocket, SocketReader};
+use cwnd_plot::number::si;
+use cwnd_report::table::{Align, Sacrifice, Table};
+use cwnd_scenario::Time;
+use std::{
+    io::{self, IsTerminal},
+    sync::atomic::Ordering,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Show the established connections with what TCP_INFO has and the state of their algorithm (N, alpha, WWF, lambda and so on for
+/// elastic, agile-sd, cltcp and invs), of all network namespaces.
+///
+/// On a terminal the table is drawn again and again until Ctrl-C; elsewhere it is printed once. Reading costs the connections nothing.
+#[derive(Args)]
+pub struct WatchFlags {
+    /// Connections of other congestion controls, too.
+    #[arg(long)]
+    all: bool,
+
+    /// Between two tables.
+    #[arg(long, value_name = "TIME", default_value = "1 s")]
+    every: Time,
+
+    /// The most connections in the table: those with the largest window.
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    most: usize,
+}
+
+/// Between two looks at whether it has ended.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Does what the flags ask.
+pub fn run(flags: &WatchFlags) -> Result<(), Failure> {
+    let reader = SocketReader::new().map_err(failure)?;
+    let stop = interrupt::catch().map_err(Failure::broken)?;
+    let every = Duration::from_nanos(flags.every.0);
+    let mut screen = Screen::default();
+    loop {
+        let shown = Instant::now();
+        let objects = load::loaded().map_err(failure)?;
+        screen.show(&text(reader.read(), &objects, flags, terminal::columns()))?;
+        if !io::stdout().is_terminal() {
+            return Ok(());
+        }
+        while shown.elapsed() < every {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            thread::sleep(TICK);
+        }
+    }
+}
+
+fn text(
+    mut sockets: Vec<ObservedSocket>,
+    objects: &[LoadedObject],
+    flags: &WatchFlags,
+    columns: Option<usize>,
+) -> String {
+    sockets.retain(|socket| {
+        socket.is_established() && (flags.all || socket.congestion_control.starts_with("cwnd_"))
+    });
+    sockets.sort_by_key(|socket| (std::cmp::Reverse(socket.cwnd), socket.local, socket.remote));
+    let left = [("congestion control", Align::Left), ("local", Align::Left), ("remote", Align::Left)];
+    let right =
+        ["cwnd", "ssthresh", "RTT", "min. RTT", "rate", "retransmitted"].map(|name| (name, Align::Right));
+    let mut table = Table::new(left.into_iter().chain(right).chain([("state", Align::Left)])).indent(2);
+    for socket in sockets.iter().take(flags.most) {
+        let ssthresh = match socket.ssthresh {
+            0x7fff_ffff => String::new(),
+            ssthresh => ssthresh.to_string(),
+        };
+        table.row([
+            socket.congestion_control.clone(),
+            socket.local.to_string(),
+            socket.remote.to_string(),
+            socket.cwnd.to_string(),
+            ssthresh,
+            si(socket.srtt_s, "s"),
+            socket.min_rtt_s.map_or_else(String::new, |rtt| si(rtt, "s")),
+            si(socket.delivery_rate_bps, "bit/s"),
+            socket.retransmissions.to_string(),
+            state(socket, objects),
+        ]);
+    }
+    let drop = ["min. RTT", "ssthresh", "local"].map(Sacrifice::Drop);
+    let [min_rtt, ssthresh, local] = drop;
+    let sacrifices = [
+        min_rtt,
+        Sacrifice::Shorten("state", 24),
+        ssthresh,
+        local,
+        Sacrifice::Shorten("state", 10),
+        Sacrifice::Drop("rate"),
+        Sacrifice::Shorten("remote", 12),
+    ];
+    let table = output::fitted_to(columns, table, &sacrifices);
+    let more = sockets.len().saturating_sub(flags.most);
+    let note = match (sockets.len(), more) {
+        (0, _) if flags.all => "  No connection is established.\n".to_owned(),
+        (0, _) => "  No connection has an algorithm of cwnd; --all shows the others.\n".to_owned(),
+        (_, 0) => String::new(),
+        (_, more) => format!("  and {more} more; --most shows more\n"),
+    };
+    format!("\n{table}{note}\n")
+}
+
+/// The known values of its algorithm's state: `wwf 12.3, rtt_max 80 ms`.
+fn state(socket: &ObservedSocket, objects: &[LoadedObject]) -> String {
+    let values = socket.observe(objects).unwrap_or_default();
+    let known = values.iter().filter(|(.., value)| value.is_finite());
+    let texts: Vec<String> = known
+        .map(|(name, unit, value)| match *unit {
+            "s" | "bit/s" => format!("{name} {}", si(*value, unit)),
+            _ if value.abs() >= 100.0 => format!("{name} {value:.0}"),
+            _ => format!("{name} {value:.2}"),
+        })
+        .collect();
+    texts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn connections_fit_the_columns() {
+        let socket = |name: &str, cwnd: u32| ObservedSocket {
+            namespace: PathBuf::new(),
+            congestion_control: name.to_owned(),
+            object: None,
+            local: "[2001:db8:1234:5678:9abc:def0:1234:5678]:65535".parse().unwrap(),
+            remote: "[2001:db8:1234:5678:9abc:def0:1234:5679]:65535".parse().unwrap(),
+            state: 1,
+            cwnd,
+            ssthresh: 1_000_000,
+            srtt_s: 0.123_456,
+            min_rtt_s: Some(0.012_345),
+            mss: 1448,
+            in_flight: 0,
+            retransmissions: 123_456_789,
+            segments: 1,
+            lost: 0,
+            bytes_acked: 0,
+            delivery_rate_bps: 9.876_543e9,
+            pacing_rate_bps: None,
+            private: [0; cwnd_kernel::PRIVATE_WORDS],
+        };
+        let sockets = vec![socket("cubic", 5), socket("cwnd_tendigits1", 7), socket("cwnd_bulk", 900_000)];
+        let flags = |all, most| WatchFlags { all, every: Time::from_secs(1), most };
+        for columns in [80, 100, 160] {
+            let text = text(sockets.clone(), &[], &flags(true, 30), Some(columns));
+            assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}: {text}");
+            let of = |name: &str| text.find(name).expect("it is in the table");
+            assert!(of("cwnd_bulk") < of("cwnd_tendigits1") && of("cwnd_tendigits1") < of("cubic"), "{text}");
+        }
+        let own = text(sockets.clone(), &[], &flags(false, 1), None);
+        assert!(!own.contains("cubic") && own.contains("and 1 more"), "{own}");
+        assert!(text(Vec::new(), &[], &flags(false, 1), None).contains("--all shows the others"));
+    }
+}

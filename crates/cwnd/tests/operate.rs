@@ -1,0 +1,195 @@
+//! `cwnd kernel` as an operator uses it, in the running kernel.
+//!
+//! These tests are ignored by default: they need root, a kernel with BPF congestion control and cgroup2.
+//! `cargo test -p cwnd --features kernel --test operate -- --ignored`. Names contain the process's number.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    path::PathBuf,
+    process::{Child, Command, Output, Stdio},
+};
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cwnd"));
+    command.arg("kernel").args(arguments);
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+#[track_caller]
+fn succeeds(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Returns what a command that fails with this exit code says.
+#[track_caller]
+fn fails(code: i32, arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
+    text
+}
+
+/// A name of this process's own.
+fn name(letter: char) -> String {
+    format!("c{}_{letter}", std::process::id())
+}
+
+/// Unloads names, and removes a cgroup and its selection, when it is dropped.
+struct Clean {
+    names: Vec<String>,
+    cgroup: PathBuf,
+}
+
+impl Clean {
+    fn new(letters: &str) -> Clean {
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+        let mount = mounts
+            .lines()
+            .map(|line| line.split(' ').collect::<Vec<_>>())
+            .find(|words| words[2] == "cgroup2");
+        let mount = mount.expect("a cgroup2 file system")[1].to_owned();
+        let cgroup = PathBuf::from(mount).join(format!("cwnd-{}-{letters}", std::process::id()));
+        fs::create_dir(&cgroup).unwrap();
+        Clean { names: letters.chars().map(name).collect(), cgroup }
+    }
+
+    fn cgroup(&self) -> &str {
+        self.cgroup.to_str().unwrap()
+    }
+}
+
+impl Drop for Clean {
+    fn drop(&mut self) {
+        run(&["unselect", "cgroup", self.cgroup()]);
+        for name in &self.names {
+            run(&["unload", name, "--force"]);
+        }
+        let _ = fs::remove_dir(&self.cgroup);
+    }
+}
+
+fn status() -> serde_json::Value {
+    serde_json::from_str(&succeeds(&["status", "--json"])).unwrap()
+}
+
+/// Returns what `status` has of a name.
+fn loaded(name: &str) -> Option<serde_json::Value> {
+    let status = status();
+    let loaded = status["loaded"].as_array().unwrap();
+    loaded.iter().find(|one| one["kernel_name"] == format!("cwnd_{name}")).cloned()
+}
+
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang and cgroup2"]
+fn a_host_loads_what_a_file_lists() {
+    let clean = Clean::new("ab");
+    let [bulk, other] = [&clean.names[0], &clean.names[1]];
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("kernel.toml");
+    let write = |beta: &str| {
+        let text = format!(
+            "[[algorithm]]\nname = \"elastic\"\nas = \"{bulk}\"\nparameters = {{ beta = {beta} }}\n\
+             [[algorithm]]\nname = \"scalable\"\nas = \"{other}\"\n\
+             [[cgroup]]\npath = \"{}\"\nselect = \"{bulk}\"\n",
+            clean.cgroup()
+        );
+        fs::write(&file, text).unwrap();
+    };
+    write("0.8");
+    let path = file.to_str().unwrap();
+    let text = succeeds(&["load", "--config", path]);
+    assert!(
+        text.contains(&format!("loaded cwnd_{bulk}")) && text.contains(&format!("selects cwnd_{bulk}")),
+        "{text}"
+    );
+    assert_eq!(loaded(bulk).unwrap()["parameters"], "beta=0.8");
+    assert!(loaded(bulk).unwrap()["age_s"].as_f64().unwrap() < 60.0);
+    let selects = || {
+        let status = status();
+        let selections = status["selections"].as_array().unwrap().clone();
+        selections.into_iter().find(|one| one["cgroup"] == clean.cgroup())
+    };
+    assert_eq!(selects().unwrap()["congestion_control"], format!("cwnd_{bulk}"));
+    let metrics = succeeds(&["metrics", "--once"]);
+    let line = format!(
+        "cwnd_algorithm_info{{congestion_control=\"cwnd_{bulk}\",algorithm=\"elastic\",parameters=\"beta=0.8\""
+    );
+    assert!(metrics.lines().any(|other| other.starts_with(&line)), "{metrics}");
+    // Another parameter needs --replace.
+    write("0.6");
+    assert!(fails(1, &["load", "--config", path]).contains("--replace"));
+    assert_eq!(loaded(bulk).unwrap()["parameters"], "beta=0.8");
+    assert!(succeeds(&["load", "--config", path, "--replace"]).contains(&format!("replaced cwnd_{bulk}")));
+    assert_eq!(loaded(bulk).unwrap()["parameters"], "beta=0.6");
+    succeeds(&["unload", "--config", path]);
+    assert_eq!((loaded(bulk), loaded(other), selects()), (None, None, None));
+}
+
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang and cgroup2"]
+fn an_object_that_was_not_approved_is_not_loaded() {
+    let clean = Clean::new("c");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("objects.sha256");
+    let path = file.to_str().unwrap();
+    let approved = succeeds(&["list", "--digests"]);
+    let load = ["load", "elastic", "--as", &clean.names[0], "--digests", path];
+    let line = approved.lines().find(|line| line.ends_with("cwnd_elastic.bpf.o")).unwrap();
+    fs::write(&file, approved.replace(line, &format!("{}  cwnd_elastic.bpf.o", "0".repeat(64)))).unwrap();
+    assert!(fails(1, &load).contains("nothing was loaded"));
+    assert_eq!(loaded(&clean.names[0]), None);
+    fs::write(&file, &approved).unwrap();
+    succeeds(&load);
+    assert!(loaded(&clean.names[0]).is_some());
+}
+
+fn interrupt(child: &Child) {
+    let kill = format!("kill -INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+}
+
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang and cgroup2"]
+fn a_canary_without_connections_is_not_judged() {
+    let clean = Clean::new("d");
+    let canary = &clean.names[0];
+    succeeds(&["load", "newreno", "--as", canary]);
+    let flags =
+        ["canary", canary, "--cgroup", clean.cgroup(), "--until", "1 s", "--every", "500 ms", "--promote"];
+    assert!(fails(3, &flags).contains("was not judged"));
+    let status = status();
+    assert!(status["selections"].as_array().unwrap().iter().all(|one| one["cgroup"] != clean.cgroup()));
+    let mut child =
+        command(&["canary", canary, "--cgroup", clean.cgroup()]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("5 % of the new connections of"), "{line}");
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang and cgroup2"]
+fn metrics_are_served_until_ctrl_c() {
+    let mut child = command(&["metrics", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    lines.read_line(&mut line).unwrap();
+    let address = line.strip_prefix("http://").and_then(|rest| rest.split('/').next()).unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    // This connection is there, whatever its congestion control.
+    assert!(text.starts_with("HTTP/1.1 200 OK") && text.contains("\ncwnd_connections{"), "{text}");
+    interrupt(&child);
+    assert!(child.wait().unwrap().success());
+}
