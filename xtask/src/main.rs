@@ -55,7 +55,8 @@ const CHORES: &[Chore] = &[
     Chore {
         name: "fuzz",
         options: fuzz::OPTIONS,
-        summary: "random events for every algorithm; prints the seed that fails",
+        summary: "random events for every algorithm; with --minutes random command lines and coverage-guided targets; prints the seed or \
+                  the input that fails",
         run: fuzz::run,
     },
     Chore {
@@ -67,7 +68,7 @@ const CHORES: &[Chore] = &[
     Chore {
         name: "mutants",
         options: mutants::OPTIONS,
-        summary: "a sample of small changes to the algorithms, and which of them no test notices; \
+        summary: "a sample of small changes to the algorithms, or to the endpoint, the metrics or the claims (--package), and which of them no test notices; \
                   fails above 10 %",
         run: mutants::run,
     },

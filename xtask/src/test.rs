@@ -142,6 +142,7 @@ fn steps(quick: bool) -> Vec<Step> {
             toolchain(S2N_RUST).or_else(|| component("clippy", "clippy")),
         ),
         step("the independent endpoint", "test --release --package cwnd-tcp --test independent", None),
+        step("a minute of fuzzing", "xtask fuzz --minutes 1", crate::fuzz::obstacle()),
         step("seeded faults", "test --workspace --features cwnd-sim/faults --test faults", None),
         documentation,
         step("the book", "xtask book", crate::book::obstacle()),
