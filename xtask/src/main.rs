@@ -18,6 +18,7 @@ mod papers;
 mod python;
 mod quic_wire;
 mod renew;
+mod sanitize;
 mod statistics;
 mod table;
 mod test;
@@ -64,6 +65,12 @@ const CHORES: &[Chore] = &[
         options: exchanges::OPTIONS,
         summary: "random exchanges between the endpoint and an independent one; prints the seed that fails",
         run: exchanges::run,
+    },
+    Chore {
+        name: "sanitize",
+        options: sanitize::OPTIONS,
+        summary: "the tests of the crates with unsafe code under AddressSanitizer; with --miri under Miri, which needs a nightly toolchain",
+        run: sanitize::run_chore,
     },
     Chore {
         name: "mutants",
