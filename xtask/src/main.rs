@@ -4,6 +4,7 @@
 mod bench;
 mod book;
 mod command;
+mod deps;
 mod dist;
 mod drill;
 mod evaluate;
@@ -103,6 +104,13 @@ const CHORES: &[Chore] = &[
         options: python::OPTIONS,
         summary: "builds the Python package into a virtual environment in target/tools, checks its types and runs its tests",
         run: python::run,
+    },
+    Chore {
+        name: "deps",
+        options: deps::OPTIONS,
+        summary: "licences, sources and advisories of the dependencies, and whether their oldest versions and the oldest compiler \
+                  suffice; with --check only what takes seconds; with --update takes the newest versions",
+        run: deps::run_chore,
     },
     Chore {
         name: "book",

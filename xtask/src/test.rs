@@ -88,6 +88,7 @@ fn steps(quick: bool) -> Vec<Step> {
         quickly("tests", "test --workspace --lib --bins --tests --no-fail-fast", None),
         quickly("crate graph is current", "xtask graph --check", None),
         quickly("the field's words", "xtask words --check", None),
+        quickly("licences and sources of dependencies", "xtask deps --check", None),
         quickly("links of documents", "xtask book --links", None),
     ];
     if quick {
