@@ -27,7 +27,7 @@ pub enum Request<'a> {
 pub enum Verdict {
     /// The system call is made.
     Do,
-    /// Only so many of the bytes are written. For a request that is no write: it is not made, and reported as done.
+    /// Only this number of bytes is written. A request that is no write is not made, and is reported as done.
     Part(usize),
     /// The call fails with this `errno`.
     Fail(i32),
@@ -84,7 +84,7 @@ pub struct Disk {
     root: PathBuf,
     pub faults: Faults,
     pub counts: Counts,
-    /// After so many more requests the power goes.
+    /// The number of requests after which the power goes.
     power_for: Option<u64>,
     off: bool,
     /// For how many more writes the disk is full.

@@ -23,7 +23,7 @@ use std::rc::Rc;
 /// What goes wrong in the life of a store, and what holds all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// The process is killed; the operating system goes on. Every run that was reported as stored is there. The transaction in
+    /// The process is killed; the operating system survives. Every run that was reported as stored is there. The transaction in
     /// progress is there as a whole or not at all.
     Kill,
     /// The power goes, on a disk whose syncs are honest. The store has the state after one of its transactions, and none
@@ -32,7 +32,7 @@ enum Mode {
     /// Writes are short, and the power goes. No operation fails, and the rest is as in [`Mode::PowerCut`].
     ShortWrites,
     /// Writes and syncs fail (EIO), or the disk is full for a while (ENOSPC), and then the process is killed. An operation
-    /// that fails has changed nothing, the store goes on, and the rest is as in [`Mode::Kill`].
+    /// that fails has changed nothing, the store can still be used, and the rest is as in [`Mode::Kill`].
     ErrorsAndKill,
     /// The same, and then the power goes. A transaction that failed may be there as a whole, if the disk had written it before
     /// it reported the failure. The rest is as in [`Mode::PowerCut`].
@@ -158,7 +158,7 @@ impl Life<'_> {
                 }
             }
             self.forget_overwritten(current);
-            // A program may give up after an error, as `cwnd run` does, or go on.
+            // A program may give up after an error, as `cwnd run` does, or continue.
             if self.tally.failed_operations > failed && self.random.below(3) == 0 {
                 break;
             }
