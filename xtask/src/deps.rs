@@ -47,7 +47,7 @@ pub fn run_chore(arguments: &[String]) -> Result<bool, String> {
     Ok(good)
 }
 
-/// Takes the newest versions that the manifests and the oldest compiler allow.
+/// Updates the lock files to the newest versions that the manifests and the oldest compiler allow.
 fn update() -> Result<bool, String> {
     let mut good = true;
     for manifest in WORKSPACES {

@@ -131,7 +131,7 @@ pub fn mount(root: &Path, seed: u64) {
     MOUNTED.with_borrow_mut(|mounted| *mounted = Some(disk));
 }
 
-/// Takes the disk from this thread.
+/// Removes the disk from this thread and returns it.
 pub fn unmount() -> Disk {
     MOUNTED.with_borrow_mut(|mounted| mounted.take().expect("a disk is mounted"))
 }
@@ -282,7 +282,7 @@ impl Disk {
         Some(file)
     }
 
-    /// Takes the directory as it is for durable.
+    /// Records the content of the directory as durable.
     fn load(&mut self) {
         self.contents.clear();
         self.names.clear();

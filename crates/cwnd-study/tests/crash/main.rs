@@ -37,7 +37,7 @@ enum Mode {
     /// The same, and then the power goes. A transaction that failed may be there as a whole, if the disk had written it before
     /// it reported the failure. The rest is as in [`Mode::PowerCut`].
     ErrorsAndPowerCut,
-    /// Syncs report success and keep nothing, and the power goes. No store can keep its runs on such a disk. Each run that
+    /// Syncs report success and keep nothing, and the power goes. No store can keep its runs on this disk. Each run that
     /// is found is right, as some transaction wrote it; everything else is missing or is reported as damaged. Nothing panics.
     Lies,
 }
