@@ -29,7 +29,7 @@ impl Store {
                     engine: row.get(7)?,
                 },
             };
-            // Stores of cwnd 0.1.0 and earlier have no checksum.
+            // Stores of earlier versions have no checksum.
             let is_whole = checksum.is_empty() || checksum == self::checksum(&study);
             Ok(is_whole.then_some(study))
         };

@@ -315,7 +315,7 @@ fn a_study_that_was_written_over_is_noticed_and_kept_again() {
         store.keep_study(&study).unwrap();
         assert_eq!(store.study().unwrap().as_ref(), Some(&study), "{meddling}");
     }
-    // Up to version 0.1.0 nothing followed the keys.
+    // In stores of earlier versions nothing follows the keys.
     let fixture = fixture();
     fixture.store().keep_study(&study).unwrap();
     fixture.meddle("UPDATE study SET keys = substr(keys, 1, 32)");
