@@ -4,6 +4,7 @@
 mod bench;
 mod book;
 mod command;
+mod deps;
 mod dist;
 mod drill;
 mod evaluate;
@@ -18,6 +19,7 @@ mod papers;
 mod python;
 mod quic_wire;
 mod renew;
+mod sanitize;
 mod statistics;
 mod table;
 mod test;
@@ -55,7 +57,8 @@ const CHORES: &[Chore] = &[
     Chore {
         name: "fuzz",
         options: fuzz::OPTIONS,
-        summary: "random events for every algorithm; prints the seed that fails",
+        summary: "random events for every algorithm; with --minutes random command lines and coverage-guided targets; prints the seed or \
+                  the input that fails",
         run: fuzz::run,
     },
     Chore {
@@ -65,9 +68,15 @@ const CHORES: &[Chore] = &[
         run: exchanges::run,
     },
     Chore {
+        name: "sanitize",
+        options: sanitize::OPTIONS,
+        summary: "the tests of the crates with unsafe code under AddressSanitizer; with --miri under Miri, which needs a nightly toolchain",
+        run: sanitize::run_chore,
+    },
+    Chore {
         name: "mutants",
         options: mutants::OPTIONS,
-        summary: "a sample of small changes to the algorithms, and which of them no test notices; \
+        summary: "a sample of small changes to the algorithms, or to the endpoint, the metrics or the claims (--package), and which of them no test notices; \
                   fails above 10 %",
         run: mutants::run,
     },
@@ -95,6 +104,13 @@ const CHORES: &[Chore] = &[
         options: python::OPTIONS,
         summary: "builds the Python package into a virtual environment in target/tools, checks its types and runs its tests",
         run: python::run,
+    },
+    Chore {
+        name: "deps",
+        options: deps::OPTIONS,
+        summary: "licences, sources and advisories of the dependencies, and whether their oldest versions and the oldest compiler \
+                  suffice; with --check only what takes seconds; with --update takes the newest versions",
+        run: deps::run_chore,
     },
     Chore {
         name: "book",

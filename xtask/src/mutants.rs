@@ -1,4 +1,4 @@
-//! `cargo xtask mutants`: does a test notice when the algorithms are changed?
+//! `cargo xtask mutants`: does a test notice when the algorithms, the endpoint, the metrics or the claims are changed?
 //!
 //! `cargo mutants` changes one thing in the source (a mutant), runs the tests, and changes it back. A mutant
 //! that no test notices has survived. All of them would take hours, so a sample is drawn: each mutant has a
@@ -14,8 +14,9 @@ use names::Mutant;
 use std::path::{Path, PathBuf};
 
 /// Its options, for the list.
-pub const OPTIONS: &str = "[--seed 1] [--sample 500] [--jobs 1] [--again]";
+pub const OPTIONS: &str = "[--package cwnd-cc] [--seed 1] [--sample 500] [--jobs 1] [--again]";
 
+const PACKAGE: &str = "--package";
 const SEED: &str = "--seed";
 const SAMPLE: &str = "--sample";
 const JOBS: &str = "--jobs";
@@ -27,13 +28,42 @@ const BAR_PERCENT: f64 = 10.0;
 /// The version that the documents speak of; another may know other mutants.
 const INSTALL: [&str; 5] = ["install", "cargo-mutants", "--locked", "--version", "27.1.0"];
 
-/// What is tried of the tests, one after the other: whatever a step notices is not tried by the next one.
-///
-/// The unit tests notice most mutants and run in no time, so that it is the build that must be short. The
-/// properties take long without optimisation.
-const STEPS: [Step; 2] = [
-    Step { targets: &["--lib"], opt_level: "0" },
-    Step { targets: &["--test", "properties"], opt_level: "1" },
+/// What is changed, and which tests must notice.
+struct Scope {
+    package: &'static str,
+    /// The files that are changed; all of the package if there is none.
+    files: Option<&'static str>,
+    /// What is tried of the tests, one after the other: whatever a step notices is not tried by the next one.
+    ///
+    /// The unit tests notice most mutants and run in no time, so that it is the build that must be short. What follows takes
+    /// long without optimisation.
+    steps: &'static [Step],
+}
+
+const SCOPES: [Scope; 4] = [
+    Scope {
+        package: "cwnd-cc",
+        files: None,
+        steps: &[
+            Step { targets: &["--lib"], opt_level: "0" },
+            Step { targets: &["--test", "properties"], opt_level: "1" },
+        ],
+    },
+    Scope {
+        package: "cwnd-tcp",
+        files: None,
+        steps: &[
+            Step { targets: &["--lib", "--test", "endpoint"], opt_level: "0" },
+            Step { targets: &["--test", "independent"], opt_level: "1" },
+        ],
+    },
+    Scope { package: "cwnd-metrics", files: None, steps: &[Step { targets: &["--lib"], opt_level: "0" }] },
+    // Of the crate of studies: whether what is claimed was measured.
+    Scope {
+        package: "cwnd-study",
+        files: Some("crates/cwnd-study/src/claims/*.rs"),
+        steps: &[Step { targets: &["--lib"], opt_level: "0" }],
+    },
 ];
 
 struct Step {
@@ -42,33 +72,49 @@ struct Step {
     opt_level: &'static str,
 }
 
-/// Try a sample of the mutants of `cwnd-cc`, or with `--again` the survivors of the last run. Whether few
+/// Try a sample of the mutants of a package, or with `--again` the survivors of the last run. Whether few
 /// enough of a sample survive, or none of the survivors.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    let options = Options::new(arguments, &[SEED, SAMPLE, JOBS], &[AGAIN])?;
+    let options = Options::new(arguments, &[PACKAGE, SEED, SAMPLE, JOBS], &[AGAIN])?;
+    let package = options.text(PACKAGE).unwrap_or(SCOPES[0].package);
+    let scope = SCOPES.iter().find(|scope| scope.package == package);
+    let scope = scope.ok_or_else(|| {
+        let known = SCOPES.map(|scope| scope.package).join(", ");
+        format!("{PACKAGE} \"{package}\": say one of {known}")
+    })?;
     let seed = options.number(SEED, 1)?;
     let jobs = options.number(JOBS, 1)?;
     let size = options.number(SAMPLE, 500)?;
     let version = installed()?;
-    let places = Places::new()?;
+    let places = Places::new(scope)?;
 
-    let all = names::number(&output(cargo().args(["mutants", "--list", "--json", "--package", "cwnd-cc"]))?)?;
+    let mut list = cargo();
+    list.args(["mutants", "--list", "--json"]).args(scope.arguments());
+    let all = names::number(&output(&mut list)?)?;
     let total = all.len();
     let (sample, drawn, bar) = if options.has(AGAIN) {
         (places.survivors(all)?, "the last run's survivors".to_owned(), 0.0)
     } else {
         (names::sample(all, seed as u64, size), format!("seed {seed}"), BAR_PERCENT)
     };
-    let head = format!("{} of {total} mutants of cwnd-cc, {drawn}, {version}", sample.len());
+    let head = format!("{} of {total} mutants of {package}, {drawn}, {version}", sample.len());
     println!("{head}");
     let mut verdicts = Verdicts { survived: sample, ..Verdicts::default() };
-    for step in &STEPS {
-        verdicts = step.run(&places, jobs, verdicts)?;
+    for step in scope.steps {
+        verdicts = step.run(scope, &places, jobs, verdicts)?;
     }
     let report = format!("{head}\n{}", verdicts.report(bar));
     println!("\n{report}\nwritten to {}", places.report.display());
     places.write(&places.report, &report)?;
     Ok(verdicts.percent() <= bar)
+}
+
+impl Scope {
+    /// What tells `cargo mutants` of it.
+    fn arguments(&self) -> Vec<&'static str> {
+        let files = self.files.into_iter().flat_map(|files| ["--file", files]);
+        ["--package", self.package].into_iter().chain(files).collect()
+    }
 }
 
 /// What `cargo mutants` calls itself. It is installed if it is missing.
@@ -94,11 +140,14 @@ struct Places {
 }
 
 impl Places {
-    fn new() -> Result<Self, String> {
+    fn new(scope: &Scope) -> Result<Self, String> {
         let metadata = json::metadata()?;
         let target =
             metadata["target_directory"].as_str().ok_or("cargo metadata names no target directory")?;
-        let folder = Path::new(target).join("mutants");
+        let mut folder = Path::new(target).join("mutants");
+        if scope.package != SCOPES[0].package {
+            folder.push(scope.package);
+        }
         Ok(Places { config: folder.join("sample.toml"), report: folder.join("report.txt"), folder })
     }
 
@@ -134,13 +183,13 @@ struct Verdicts {
 
 impl Step {
     /// Try those that have survived so far.
-    fn run(&self, places: &Places, jobs: usize, before: Verdicts) -> Result<Verdicts, String> {
+    fn run(&self, scope: &Scope, places: &Places, jobs: usize, before: Verdicts) -> Result<Verdicts, String> {
         if before.survived.is_empty() {
             return Ok(before);
         }
         places.write(&places.config, &names::config(&before.survived))?;
         let mut mutants = cargo();
-        mutants.args(["mutants", "--package", "cwnd-cc", "--no-shuffle", "--colors=never", "--config"]);
+        mutants.arg("mutants").args(scope.arguments()).args(["--no-shuffle", "--colors=never", "--config"]);
         mutants.arg(&places.config).arg("--output").arg(&places.folder).args(["--jobs", &jobs.to_string()]);
         // The unit tests take a fraction of a second, and the properties' limit is five times what they take.
         mutants.args(["--minimum-test-timeout", "8"]);

@@ -88,6 +88,7 @@ fn steps(quick: bool) -> Vec<Step> {
         quickly("tests", "test --workspace --lib --bins --tests --no-fail-fast", None),
         quickly("crate graph is current", "xtask graph --check", None),
         quickly("the field's words", "xtask words --check", None),
+        quickly("licences and sources of dependencies", "xtask deps --check", None),
         quickly("links of documents", "xtask book --links", None),
     ];
     if quick {
@@ -142,6 +143,7 @@ fn steps(quick: bool) -> Vec<Step> {
             toolchain(S2N_RUST).or_else(|| component("clippy", "clippy")),
         ),
         step("the independent endpoint", "test --release --package cwnd-tcp --test independent", None),
+        step("a minute of fuzzing", "xtask fuzz --minutes 1", crate::fuzz::obstacle()),
         step("seeded faults", "test --workspace --features cwnd-sim/faults --test faults", None),
         documentation,
         step("the book", "xtask book", crate::book::obstacle()),

@@ -27,12 +27,13 @@
 mod columns;
 mod database;
 pub(crate) mod inputs;
+mod study;
 mod traces;
 
 pub(crate) use traces::encode as encode_trace;
 pub use traces::{StoredTrace, TraceStore};
 
-use crate::{Provenance, RunKey, RunScale, RunSpec, ScenarioText, StoreError, key::KeysBySeed, output_file};
+use crate::{Provenance, RunKey, RunScale, RunSpec, ScenarioText, StoreError, key::KeysBySeed};
 use cwnd_scenario::{Identity, Outcome, Scenario};
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
@@ -203,54 +204,6 @@ impl Store {
     /// Returns what messages call the store.
     pub(crate) fn place(&self) -> PathBuf {
         self.directory().map_or_else(|| "the results in memory".into(), Path::to_owned)
-    }
-
-    /// The study whose results these are, if one was ever run here.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn study(&self) -> Result<Option<KeptStudy>, StoreError> {
-        let sql =
-            "SELECT name, text, repeats, keys, version, source_commit, command, engine, scale FROM study";
-        let read = |row: &Row<'_>| {
-            let keys: Vec<u8> = row.get(3)?;
-            Ok(KeptStudy {
-                name: row.get(0)?,
-                text: row.get(1)?,
-                scale: RunScale::find(&row.get::<_, String>(8)?).unwrap_or_default(),
-                repeats: row.get(2)?,
-                keys: keys.chunks_exact(32).filter_map(|key| Some(RunKey(key.try_into().ok()?))).collect(),
-                provenance: Provenance {
-                    version: row.get(4)?,
-                    commit: row.get(5)?,
-                    command: row.get(6)?,
-                    engine: row.get(7)?,
-                },
-            })
-        };
-        self.connection.query_row(sql, [], read).optional().map_err(|error| self.failed(&error))
-    }
-
-    /// Keeps the study that is about to be run, instead of what was there.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
-    pub fn keep_study(&mut self, study: &KeptStudy) -> Result<(), StoreError> {
-        let KeptStudy { name, text, scale, repeats, keys, provenance } = study;
-        if self.study()?.as_ref() == Some(study) {
-            return Ok(());
-        }
-        if let Some(directory) = self.directory() {
-            output_file::write_text(&directory.join("study.toml"), text)?;
-        }
-        let keys: Vec<u8> = keys.iter().flat_map(|key| key.0).collect();
-        let Provenance { version, commit, command, engine } = provenance;
-        let sql = "INSERT OR REPLACE INTO study (id, name, text, repeats, keys, version, source_commit, command, \
-                   engine, scale) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-        self.connection
-            .execute(sql, params![name, text, repeats, keys, version, commit, command, engine, scale.name()])
-            .map_err(|error| self.failed(&error))?;
-        Ok(())
     }
 
     /// Returns what the store has of a run.

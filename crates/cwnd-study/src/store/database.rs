@@ -26,7 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 ///   `seed` (an unsigned number, of which these are the bits) say what was run, and `key` is the SHA-256 of that. `content`
 ///   is the outcome's counts or the reason of a failure, `sampled` the metrics that take samples, `trace` two hashes of its
 ///   file. `checksum` is over all of these. The rest tells when, where and how long, and decides nothing.
-/// - `study`: the one study whose results these are, as it was last run, and the keys of its runs.
+/// - `study`: the one study whose results these are, as it was last run, and the keys of its runs,
+///   which eight bytes of a hash over the row follow.
 ///
 /// `scenarios.text`, `runs.sampled` and the counts in `runs.content` are JSON, compressed in zlib's format.
 const TABLES: &str = "

@@ -284,6 +284,45 @@ fn the_study_is_kept() {
 }
 
 #[test]
+fn a_study_that_was_written_over_is_noticed_and_kept_again() {
+    let study = KeptStudy {
+        name: "a".to_owned(),
+        text: "title = \"a\"".to_owned(),
+        scale: RunScale::Paper,
+        repeats: 3,
+        keys: vec![RunKey([7; 32])],
+        provenance: Provenance::default(),
+    };
+    for meddling in [
+        "UPDATE study SET name = 'b'",
+        "UPDATE study SET text = replace(text, 'a', 'b')",
+        "UPDATE study SET repeats = 4",
+        "UPDATE study SET keys = zeroblob(length(keys))",
+        "UPDATE study SET keys = zeroblob(33)",
+        "UPDATE study SET version = 'b'",
+        "UPDATE study SET source_commit = 'b'",
+        "UPDATE study SET command = 'b'",
+        "UPDATE study SET engine = 'b'",
+        "UPDATE study SET scale = 'quick'",
+    ] {
+        let fixture = fixture();
+        fixture.store().keep_study(&study).unwrap();
+        fixture.meddle(meddling);
+        let mut store = fixture.store();
+        let error = store.study().unwrap_err();
+        assert_eq!(error.kind, StoreErrorKind::Damaged, "{meddling}");
+        assert!(error.reason.starts_with("the row of its study is damaged; run the study again"), "{error}");
+        store.keep_study(&study).unwrap();
+        assert_eq!(store.study().unwrap().as_ref(), Some(&study), "{meddling}");
+    }
+    // In stores of earlier versions nothing follows the keys.
+    let fixture = fixture();
+    fixture.store().keep_study(&study).unwrap();
+    fixture.meddle("UPDATE study SET keys = substr(keys, 1, 32)");
+    assert_eq!(fixture.store().study().unwrap().as_ref(), Some(&study));
+}
+
+#[test]
 fn files_that_a_study_names_are_kept_with_it() {
     let (fixture, elsewhere) = (fixture(), tempfile::tempdir().unwrap());
     let trace = elsewhere.path().join("a.trace");

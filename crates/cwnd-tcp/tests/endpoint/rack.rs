@@ -81,3 +81,39 @@ fn a_duplicate_enlarges_the_reordering_window_before_reordering_was_seen() {
     // RFC 8985 section 6.2, step 4: 2 x 100/4 ms. Linux waits for reordering before it counts: 100/4 ms, and two ticks.
     assert_eq!(waits, [50, 27]);
 }
+
+/// A receiver that withdraws its SACKs (RFC 2018 section 8), with segments that count as recent when the timeout finds out.
+///
+/// 0 to 9 leave at 0, and 10 to 13 at 100 ms. At 200 ms 5 and 7 to 9 are missing, and the window is small: 5 and 7 are retransmitted,
+/// and at 300 ms 8. The ACK of 5 does not cover 6, which was SACKed: the receiver has dropped it. Right before the timeout the original of 9 arrives,
+/// so that the round trip of the last delivery is that long, and 10 to 13 may still be on their way.
+fn after_withdrawn_sacks(recovery: Recovery) -> (Bench, u64) {
+    let mut bench = Bench::started(config(recovery, 10.0), Fake { ssthresh: Some(1.0), ..Fake::default() });
+    assert_eq!(bench.ack(100 * MS, 5), [10, 11, 12, 13]);
+    assert_eq!(bench.sack(200 * MS, 5, &[(10, 14), (6, 7)]), [5, 7]);
+    assert_eq!(bench.sack(300 * MS, 6, &[(10, 14)]), [8]);
+    let timeout = bench.sender.deadline();
+    bench.rtt = timeout - MS;
+    assert_eq!(bench.sack(timeout - MS, 6, &[(9, 14)]), [] as [u32; 0]);
+    assert_eq!(bench.sender.tcp_info().sacked, 6);
+    assert_eq!(bench.timer(), [6]);
+    assert_eq!(bench.sender.tcp_info().sacked, 0);
+    (bench, timeout)
+}
+
+#[test]
+fn linux_loses_everything_when_sacks_are_withdrawn() {
+    // tcp_timeout_mark_lost: recent segments stay in flight only if no SACK was withdrawn. 6 to 13 are lost, and 6 was retransmitted.
+    let (bench, _) = after_withdrawn_sacks(Recovery::Linux);
+    assert_eq!(bench.sender.tcp_info().lost, 8);
+}
+
+#[test]
+fn rack_examines_segments_whose_sacks_were_withdrawn() {
+    // RFC 8985 section 6.3 leaves 10 to 13 in flight. The ACK of the retransmission of 6, after 100 ms, makes all of
+    // 7 to 13 overdue. Two of them are retransmitted, for the window is 2.
+    let (mut bench, timeout) = after_withdrawn_sacks(Recovery::Rack);
+    bench.rtt = 100 * MS;
+    bench.ack(timeout + 100 * MS, 7);
+    assert_eq!((bench.sender.tcp_info().lost, bench.sender.in_flight()), (7, 2));
+}

@@ -110,13 +110,17 @@ impl Linux {
     }
 
     /// Declares the first outstanding segment lost, and all others that were not sent within the last round-trip time,
-    /// retransmissions as well (RFC 8985 section 6.3). The RFC adds the reordering window to that time, Linux does not.
+    /// retransmissions as well (RFC 8985 section 6.3). The RFC adds the reordering window to that time, Linux does not. If the
+    /// receiver has withdrawn SACKs, Linux declares everything lost, and RACK examines everything again.
     fn lose_after_timeout(&mut self, conn: &mut Connection, now: u64) {
-        if conn.scoreboard.is_sacked(conn.una) {
+        let withdrawn = conn.scoreboard.is_sacked(conn.una);
+        if withdrawn {
             // RFC 2018 section 8: the receiver has given up what it had SACKed.
             conn.scoreboard.clear(conn.una, conn.next);
             self.last_sack = SackRanges::default();
+            self.rack.rescan();
         }
+        let spares_recent = self.options.follows_rfcs || !withdrawn;
         let adds_window = self.options.follows_rfcs && !fault::is(Fault::NoWindowAtTimeout);
         let window = if adds_window { self.reordering_window(conn) } else { 0 };
         for segment in conn.una..conn.next {
@@ -124,7 +128,7 @@ impl Linux {
                 continue;
             }
             let recent = self.rack.remaining(now, self.send_log.of(segment).at, window) > 0;
-            if recent && segment != conn.una {
+            if spares_recent && recent && segment != conn.una {
                 continue;
             }
             if !self.lose_retransmission(conn, now, segment) {

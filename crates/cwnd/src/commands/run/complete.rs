@@ -4,7 +4,8 @@ use super::progress::{Announce, Shown};
 use crate::{engines, failure::Failure, interrupt};
 use cwnd_scenario::Problem;
 use cwnd_study::{
-    EngineKind, Engines, KeptStudy, Provenance, Results, RunResult, RunScale, Store, StoredRun, Study,
+    EngineKind, Engines, KeptStudy, Provenance, Results, RunResult, RunScale, Store, StoreErrorKind,
+    StoredRun, Study,
     memory::MemoryBudget,
     runner::{self, Limits, Plan, Progress, RunError, RunSummary, Sweep, SweepError},
 };
@@ -40,7 +41,12 @@ impl Prepared {
         runner::check(&engines, &study, memory).map_err(|error| refused(&study, &error))?;
         let failed = |error| Failure::store(&error);
         let mut store = directory.as_deref().map_or_else(Store::in_memory, Store::create).map_err(failed)?;
-        let other = store.study().map_err(failed)?.filter(|kept| kept.name != study.name);
+        let kept_study = match store.study() {
+            // The study is about to be kept again.
+            Err(error) if error.kind == StoreErrorKind::Damaged => None,
+            kept_study => kept_study.map_err(failed)?,
+        };
+        let other = kept_study.filter(|kept| kept.name != study.name);
         if let (Some(other), Some(directory)) = (other, &directory) {
             let saves = ["cwnd compare ", "cwnd advise "].iter().any(|name| command.starts_with(name));
             let flag = if saves { "--save" } else { "--out" };

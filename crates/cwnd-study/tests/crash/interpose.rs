@@ -1,0 +1,162 @@
+//! The C library's functions that change files, replaced for this test program.
+//!
+//! The linker prefers a symbol of the program to the same symbol of the C library. Rust's standard library and SQLite's own
+//! layer for Unix therefore call the functions below, and the code under test is the code that users run. Each asks
+//! the simulated disk of its thread what is to happen ([`crate::disk`]). Threads without a disk, and files outside the
+//! disk's directory, get the system call unchanged.
+//!
+//! SQLite's `-shm` file is mapped into memory and not seen here. SQLite rebuilds it after a crash, and never relies on it.
+
+use crate::disk::{self, Request, Verdict};
+use std::ffi::{CStr, OsStr, c_char, c_int, c_long, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Returns the path of an open file as the kernel knows it.
+fn path_of(fd: c_int) -> Option<PathBuf> {
+    let link = format!("/proc/self/fd/{fd}\0");
+    let mut buffer = [0u8; 512];
+    // SAFETY: `link` ends with a zero byte, and at most `buffer.len()` bytes are written into `buffer`.
+    let length = unsafe { libc::readlink(link.as_ptr().cast(), buffer.as_mut_ptr().cast(), buffer.len()) };
+    let path = &buffer[..usize::try_from(length).ok()?];
+    Some(Path::new(OsStr::from_bytes(path)).to_owned())
+}
+
+fn fail(errno: c_int) -> c_int {
+    // SAFETY: the location of this thread's `errno` is valid as long as the thread runs.
+    unsafe { *libc::__errno_location() = errno };
+    -1
+}
+
+/// Writes `count` bytes at `offset`, or at the file's position if there is none.
+///
+/// # Safety
+/// `bytes` must be valid for reads of `count` bytes.
+unsafe fn write_at(fd: c_int, bytes: *const c_void, count: usize, offset: Option<i64>) -> isize {
+    // SAFETY: the caller answers for `bytes` and `count`; the numbers are the system calls'.
+    let system = |count: usize| unsafe {
+        match offset {
+            Some(offset) => libc::syscall(libc::SYS_pwrite64, fd, bytes, count, offset) as isize,
+            None => libc::syscall(libc::SYS_write, fd, bytes, count) as isize,
+        }
+    };
+    if !disk::is_mounted() {
+        return system(count);
+    }
+    let Some(path) = path_of(fd) else { return system(count) };
+    // SAFETY: as above.
+    let content = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), count) };
+    let at = offset.unwrap_or_else(|| {
+        // SAFETY: asking for a file's position changes nothing.
+        unsafe { libc::lseek(fd, 0, libc::SEEK_CUR) }
+    });
+    match disk::ask(&path, Request::Write { at: at as u64, bytes: content }) {
+        Verdict::Do => system(count),
+        Verdict::Part(part) => system(part),
+        Verdict::Fail(errno) => fail(errno) as isize,
+    }
+}
+
+/// See write(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn write(fd: c_int, bytes: *const c_void, count: usize) -> isize {
+    // SAFETY: the caller promises what `write_at` needs.
+    unsafe { write_at(fd, bytes, count, None) }
+}
+
+/// See pwrite(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pwrite(fd: c_int, bytes: *const c_void, count: usize, offset: i64) -> isize {
+    // SAFETY: the caller promises what `write_at` needs.
+    unsafe { write_at(fd, bytes, count, Some(offset)) }
+}
+
+/// See pwrite(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pwrite64(fd: c_int, bytes: *const c_void, count: usize, offset: i64) -> isize {
+    // SAFETY: the caller promises what `write_at` needs.
+    unsafe { write_at(fd, bytes, count, Some(offset)) }
+}
+
+/// Asks the disk, and makes the system call if it is to be made.
+fn pass(path: Option<PathBuf>, request: Request<'_>, system: impl FnOnce() -> c_long) -> c_int {
+    match path.map_or(Verdict::Do, |path| disk::ask(&path, request)) {
+        Verdict::Do => system() as c_int,
+        Verdict::Part(_) => 0,
+        Verdict::Fail(errno) => fail(errno),
+    }
+}
+
+fn mounted_path_of(fd: c_int) -> Option<PathBuf> {
+    disk::is_mounted().then(|| path_of(fd)).flatten()
+}
+
+/// See fsync(2). The simulated disk answers for what is durable, so no file is really synced.
+#[unsafe(no_mangle)]
+pub extern "C" fn fsync(fd: c_int) -> c_int {
+    // SAFETY: the call has no memory for an argument.
+    pass(mounted_path_of(fd), Request::Sync, || unsafe { libc::syscall(libc::SYS_fsync, fd) })
+}
+
+/// See fdatasync(2).
+#[unsafe(no_mangle)]
+pub extern "C" fn fdatasync(fd: c_int) -> c_int {
+    // SAFETY: the call has no memory for an argument.
+    pass(mounted_path_of(fd), Request::Sync, || unsafe { libc::syscall(libc::SYS_fdatasync, fd) })
+}
+
+/// See ftruncate(2).
+#[unsafe(no_mangle)]
+pub extern "C" fn ftruncate(fd: c_int, length: i64) -> c_int {
+    let request = Request::Truncate(length as u64);
+    // SAFETY: the call has no memory for an argument.
+    pass(mounted_path_of(fd), request, || unsafe { libc::syscall(libc::SYS_ftruncate, fd, length) })
+}
+
+/// See ftruncate(2).
+#[unsafe(no_mangle)]
+pub extern "C" fn ftruncate64(fd: c_int, length: i64) -> c_int {
+    ftruncate(fd, length)
+}
+
+/// # Safety
+/// `path` must be a text that ends with a zero byte.
+unsafe fn path_at(path: *const c_char) -> Option<PathBuf> {
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(path) };
+    disk::is_mounted().then(|| Path::new(OsStr::from_bytes(text.to_bytes())).to_owned())
+}
+
+/// See unlink(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn unlink(path: *const c_char) -> c_int {
+    // SAFETY: the caller promises a text, which the system call reads.
+    let (name, system) =
+        unsafe { (path_at(path), || libc::syscall(libc::SYS_unlinkat, libc::AT_FDCWD, path, 0)) };
+    pass(name, Request::Unlink, system)
+}
+
+/// See rename(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
+    // SAFETY: the caller promises two texts, which the system call reads.
+    let (old, new) = unsafe { (path_at(from), path_at(to)) };
+    let (at, new) = (libc::AT_FDCWD, new.unwrap_or_default());
+    // SAFETY: as above.
+    pass(old, Request::Rename(&new), || unsafe { libc::syscall(libc::SYS_renameat, at, from, at, to) })
+}
