@@ -101,7 +101,8 @@ fn runs_with_too_many_samples_are_not_sampled_unasked() {
 #[test]
 fn sockets_of_a_kernel_are_not_asked_more_often_than_each_millisecond_unasked() {
     let short = ["compare", "newreno", "--topology", "path", "--rtt", "1 ms", "--duration", "100 ms"];
-    let sample = |engine| printed(&[&short[..], &["--engine", engine, "--trace", "x.csv", "--print-study"]].concat());
+    let sample =
+        |engine| printed(&[&short[..], &["--engine", engine, "--trace", "x.csv", "--print-study"]].concat());
     assert!(sample("sim").contains("sample = \"100 us\""), "{}", sample("sim"));
     assert!(sample("kernel").contains("sample = \"1 ms\""), "{}", sample("kernel"));
 }
