@@ -12,7 +12,7 @@ mod verdict;
 use cwnd_sim::fault;
 
 /// Scenarios tried for each fault, at most.
-const SEEDS: u64 = 1500;
+const SEEDS: u64 = 3000;
 
 #[test]
 fn each_is_found() {
