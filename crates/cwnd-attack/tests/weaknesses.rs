@@ -36,7 +36,7 @@ fn attack(arena: &Arena<'_>, base: Base, families: &[Family], evaluations: usize
 }
 
 /// The packets of a burst are more than BBR has in flight, and fewer than CUBIC: its window is still that of slow start. BBR's
-/// retransmissions are lost one by one, each after a longer timeout. With this budget one or two of five seeds find it.
+/// retransmissions are lost one by one, each after a longer timeout. With this budget one of five seeds finds it.
 #[test]
 fn bbr_stalls_at_a_burst_of_losses() {
     let base = Base { longest_burst: 60, ..BASE };

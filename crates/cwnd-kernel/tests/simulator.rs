@@ -1,4 +1,4 @@
-//! The simulator runs the kernel's C: the same throughput as the Rust within 1 % on three paths.
+//! The simulator runs the kernel's C: the same throughput as the Rust within 1 % on three paths, but for two algorithms ([`bound`]).
 
 use cwnd_cc::CongestionControl;
 use cwnd_experiment::{Buffer, FlowGroup};
