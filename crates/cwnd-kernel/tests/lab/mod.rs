@@ -62,6 +62,8 @@ pub struct Sample {
     pub ssthresh: u32,
     /// The kernel's state of recovery: 0 and 1 where there is none, 2 after a mark, 3 after a loss, 4 after a timeout.
     pub state: u8,
+    /// Segments sent and not cumulatively acknowledged (RFC 5681's FlightSize).
+    pub flight_size: u32,
     /// Smoothed and least round-trip time, microseconds.
     pub rtt_us: u32,
     pub min_rtt_us: u32,
@@ -321,6 +323,7 @@ impl Info {
             state: self.0[1],
             cwnd: self.number(80),
             ssthresh: self.number(76),
+            flight_size: self.number(24),
             rtt_us: self.number(68),
             min_rtt_us: self.number(148),
             delivered: self.number(192),
