@@ -69,6 +69,13 @@ pub enum SettingKind {
     File,
     /// A text (or a number) that says this.
     Text(&'static str),
+    /// A word of a form.
+    Form {
+        /// The form in words.
+        what: &'static str,
+        /// The form as a regular expression.
+        pattern: &'static str,
+    },
 }
 
 /// Pairs of keys that cannot be said together.

@@ -31,7 +31,9 @@ pub fn evaluation(
 ) -> PyResult<String> {
     let known = Classes::new(&classes);
     let python = Arc::new(PythonEngine::new(known.clone()));
-    let engines = |study: &cwnd_study::Study| with_classes(embedding::engines(study), Arc::clone(&python));
+    let engines = |study: &cwnd_study::Study| {
+        embedding::engines(study).with(cwnd_study::EngineKind::Sim, Ok(Arc::clone(&python) as _))
+    };
     let done = py.detach(|| embedding::evaluation(&arguments, &engines));
     done.map_err(|failure| known.take_raised().unwrap_or_else(|| errors::failure(failure)))
 }
@@ -53,7 +55,9 @@ pub fn evaluate_class(
 ) -> PyResult<u8> {
     let known = Classes::new(&[algorithm]);
     let python = Arc::new(PythonEngine::new(known.clone()));
-    let engines = |study: &cwnd_study::Study| with_classes(embedding::engines(study), Arc::clone(&python));
+    let engines = |study: &cwnd_study::Study| {
+        embedding::engines(study).with(cwnd_study::EngineKind::Sim, Ok(Arc::clone(&python) as _))
+    };
     let done = py.detach(|| embedding::evaluate_with(&arguments, &engines));
     match (done, known.take_raised()) {
         (Ok(()), _) => Ok(0),
@@ -260,16 +264,9 @@ impl Study {
         if self.classes.is_empty() {
             return own;
         }
-        with_classes(own, python)
+        // A simulator that knows classes.
+        own.with(cwnd_study::EngineKind::Sim, Ok(python))
     }
-}
-
-/// Returns engines with a simulator that knows classes.
-fn with_classes(own: Engines, python: Arc<PythonEngine>) -> Engines {
-    let kernel = cwnd_study::EngineKind::Kernel;
-    let of_kernel =
-        own.why_not(kernel).map_or_else(|| Ok(Arc::clone(own.of(kernel))), |why| Err(why.to_owned()));
-    Engines::new(python, of_kernel)
 }
 
 /// Reports to a function of Python, and stops when Ctrl-C was pressed or the function raises.

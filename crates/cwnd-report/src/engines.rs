@@ -1,7 +1,7 @@
 //! Two engines that answered the same: how far the simulator is from the kernel.
 //!
-//! - A **pair** is two cells that differ in the axis of engines alone, the one answered by the simulator, the other by the
-//!   kernel.
+//! - A **pair** is two cells that differ in the axis of engines alone, the one answered by the simulator, the other by a
+//!   kernel: this host's, or one in a virtual machine.
 //! - The **deviation** of a metric is the mean over repeats of (simulator - kernel), paired by seed, over the size of the
 //!   kernel's mean. Its interval is that of the mean difference (Student's t, n - 1 degrees of freedom) over the same size:
 //!   the kernel's mean is taken as it is. Runs of one seed start their flows alike; else nothing makes the two of a pair
@@ -20,9 +20,9 @@ use cwnd_study::{EngineKind, Results, Study};
 pub struct Pair {
     /// The cell that is simulated.
     pub sim: usize,
-    /// The cell that the kernel answers.
+    /// The cell that a kernel answers: this host's, or one in a virtual machine.
     pub kernel: usize,
-    /// What both are called: the labels on the other axes.
+    /// What both are called: the labels on the other axes, and the kernel's engine if the study has several.
     pub label: String,
 }
 
@@ -39,12 +39,14 @@ pub fn pairs(study: &Study) -> Vec<Pair> {
         let labels = points.filter(|(of, _)| *of != axis);
         labels.map(|(_, (axis, point))| axis.points[*point].label.as_str()).collect::<Vec<_>>().join(", ")
     };
-    of(EngineKind::Sim)
-        .filter_map(|sim| {
-            let kernel = of(EngineKind::Kernel).find(|kernel| others(*kernel) == others(sim))?;
-            Some(Pair { sim, kernel, label: label(sim) })
-        })
-        .collect()
+    let kernels: Vec<EngineKind> = study.engines().into_iter().filter(|kind| kind.is_kernels()).collect();
+    let of_kernel = |sim: usize, kind: EngineKind| {
+        let kernel = of(kind).find(|kernel| others(*kernel) == others(sim))?;
+        let parts = [label(sim), if kernels.len() > 1 { kind.to_string() } else { String::new() }];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        Some(Pair { sim, kernel, label: parts.join(", ") })
+    };
+    of(EngineKind::Sim).flat_map(|sim| kernels.iter().filter_map(move |kind| of_kernel(sim, *kind))).collect()
 }
 
 /// How far a metric of the simulator is from the kernel's.

@@ -66,7 +66,7 @@ fn once(directory: &Path, flows: u32, runs: u32, jobs: usize) -> Result<Measured
          [run]\nrepeats = {runs}\n"
     );
     let study = Study::parse("overhead", "overhead.toml", &text, &|_| Ok(()))?;
-    let engines = Engines::new(Arc::new(Idle), Err("none is needed".to_owned()));
+    let engines = Engines::new(Arc::new(Idle));
     let mut store = Store::create(directory)?;
 
     let begin = Instant::now();

@@ -49,7 +49,7 @@ mod testing;
 pub mod trace_file;
 mod traced_run;
 
-pub use engines::{EngineKind, Engines, SharedEngine};
+pub use engines::{EngineKind, Engines, KernelSeries, SharedEngine};
 pub use key::{Difference, RunKey, RunSpec, ScenarioText};
 pub use metric_values::MetricValues;
 pub use paper::{By, Paper, PaperItem};

@@ -19,7 +19,7 @@ pub struct Provenance {
 impl Provenance {
     /// Engines as [`Provenance::engine`] has them.
     pub fn engines(kinds: &[EngineKind]) -> String {
-        kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ")
+        kinds.iter().map(EngineKind::to_string).collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the command that makes results again in their directory. [`Provenance::command`] does not name it, so that

@@ -188,7 +188,8 @@ pub fn run(
     let begin = Instant::now();
     let threads = limits.threads.max(1);
     let pool = |kind| Arc::new(Pool::new(plan.of(kind).cloned().collect(), limits.memory));
-    let pools: Vec<(EngineKind, Arc<Pool>)> = EngineKind::ALL.map(|kind| (kind, pool(kind))).into();
+    let pools: Vec<(EngineKind, Arc<Pool>)> =
+        plan.engines().into_iter().map(|kind| (kind, pool(kind))).collect();
     let cursor = store.cursor()?;
     let tally = Tally::new(plan, threads);
     let mut session = Session {
@@ -206,7 +207,7 @@ pub fn run(
         stop,
     };
     let mut result = Ok(());
-    for kind in EngineKind::ALL {
+    for kind in plan.engines() {
         result = session.runs_of(kind, engines, if kind.is_real_time() { 1 } else { threads });
         if result.is_err() || session.tally.ran.stopped {
             break;

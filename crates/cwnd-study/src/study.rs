@@ -524,7 +524,7 @@ impl Cell {
     pub fn settings(&self) -> impl Iterator<Item = (&'static Setting, String)> + '_ {
         let of =
             |setting: &'static Setting| Some((setting, (setting.get)(&self.experiment, &self.scenario)?));
-        [(&ENGINE, self.engine.name().to_owned())].into_iter().chain(SETTINGS.iter().filter_map(of))
+        [(&ENGINE, self.engine.to_string())].into_iter().chain(SETTINGS.iter().filter_map(of))
     }
 
     /// Returns the flows that last, equal ones together, cross flows included.

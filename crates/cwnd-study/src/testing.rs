@@ -1,7 +1,7 @@
 //! A study and engines for tests: the one takes no time, and its outcomes follow from the seed; the other takes some, and
 //! sees whether it is alone.
 
-use crate::{Engines, Study};
+use crate::{EngineKind, Engines, Study};
 use cwnd_scenario::{
     Cost, Emulation, Engine, EngineError, FlowOutcome, Identity, LinkOutcome, Observed, Outcome, Problem,
     Sample, SampleState, Scenario, Time, Trace,
@@ -120,7 +120,7 @@ impl Engine for Toy {
 
 /// A simulator, and no laboratory.
 pub fn simulator(engine: Arc<Toy>) -> Engines {
-    Engines::new(engine, Err("there is no laboratory here".to_owned()))
+    Engines::new(engine).with(EngineKind::Kernel, Err("there is no laboratory here".to_owned()))
 }
 
 /// Counts a run while it is on.

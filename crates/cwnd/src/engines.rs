@@ -1,36 +1,13 @@
 //! Where engines come from.
 
 use crate::{failure::Failure, interrupt, simulator::Simulator};
-use clap::ValueEnum;
 use cwnd_scenario::Scenario;
 use cwnd_sim::Shortcuts;
-use cwnd_study::{EngineKind, Engines, SharedEngine, Study};
+use cwnd_study::{EngineKind, Engines, KernelSeries, SharedEngine, Study};
 use std::{
     path::PathBuf,
     sync::{Arc, atomic::AtomicBool},
 };
-
-/// `--engine`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EngineName {
-    /// The simulator: exact, and as fast as the machine.
-    Sim,
-    /// The TCP of the running Linux kernel over an emulated network: in real time; needs root, and a machine that does
-    /// nothing else.
-    Kernel,
-    /// The TCP of a Linux kernel in a virtual machine with a clock of its own: slow, not disturbed by other programs; needs QEMU.
-    Vm,
-}
-
-impl From<EngineName> for EngineKind {
-    fn from(name: EngineName) -> EngineKind {
-        match name {
-            EngineName::Sim => EngineKind::Sim,
-            EngineName::Kernel => EngineKind::Kernel,
-            EngineName::Vm => EngineKind::Vm,
-        }
-    }
-}
 
 /// The engines that a study needs: of others nobody looks whether they are there.
 pub fn of_study(study: &Study) -> Engines {
@@ -54,13 +31,12 @@ fn select(study: &Study, shortcuts: Option<Shortcuts>, stop: &Arc<AtomicBool>) -
 
 /// Engines of these kinds. Others are not looked for: to prepare a kernel for virtual machines can take minutes.
 fn of_kinds(kinds: &[EngineKind], shortcuts: Option<Shortcuts>, stop: &Arc<AtomicBool>) -> Engines {
-    let if_asked =
-        |kind, make: fn(Arc<AtomicBool>) -> Result<SharedEngine, String>| match kinds.contains(&kind) {
-            true => make(Arc::clone(stop)),
-            false => Err("no cell of the study is for it".to_owned()),
-        };
-    Engines::new(Arc::new(Simulator::new(shortcuts)), if_asked(EngineKind::Kernel, laboratory))
-        .with_vm(if_asked(EngineKind::Vm, virtual_machines))
+    let none = Engines::new(Arc::new(Simulator::new(shortcuts)));
+    kinds.iter().fold(none, |engines, &kind| match kind {
+        EngineKind::Sim => engines,
+        EngineKind::Kernel => engines.with(kind, laboratory(stop)),
+        EngineKind::Vm(series) => engines.with(kind, virtual_machines(series, stop)),
+    })
 }
 
 /// The engine of a kind.
@@ -96,27 +72,28 @@ pub fn capturing(_: Vec<(Scenario, PathBuf)>) -> Result<SharedEngine, Failure> {
 
 /// The laboratory of real kernels, which ends a run when `stop` is set, or why this machine cannot have one.
 #[cfg(target_os = "linux")]
-fn laboratory(stop: Arc<AtomicBool>) -> Result<SharedEngine, String> {
+fn laboratory(stop: &Arc<AtomicBool>) -> Result<SharedEngine, String> {
     match cwnd_lab::doctor::missing().as_slice() {
-        [] => Ok(Arc::new(cwnd_lab::Lab::new(stop))),
+        [] => Ok(Arc::new(cwnd_lab::Lab::new(Arc::clone(stop)))),
         missing => Err(format!("this machine cannot run real kernels: {}", missing.join("; "))),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn laboratory(_: Arc<AtomicBool>) -> Result<SharedEngine, String> {
+fn laboratory(_: &Arc<AtomicBool>) -> Result<SharedEngine, String> {
     Err(format!("real kernels are run on Linux alone, and this is {}", std::env::consts::OS))
 }
 
 /// Kernels in virtual machines, whose runs end when `stop` is set, or why this machine cannot have them.
 #[cfg(target_os = "linux")]
-fn virtual_machines(stop: Arc<AtomicBool>) -> Result<SharedEngine, String> {
-    let engine = cwnd_vm::VirtualKernel::new(cwnd_vm::DEFAULT_KERNEL, stop)?;
+fn virtual_machines(series: Option<KernelSeries>, stop: &Arc<AtomicBool>) -> Result<SharedEngine, String> {
+    let series = series.map_or_else(|| cwnd_vm::DEFAULT_KERNEL.to_owned(), |series| series.to_string());
+    let engine = cwnd_vm::VirtualKernel::new(&series, Arc::clone(stop))?;
     Ok(Arc::new(engine))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn virtual_machines(_: Arc<AtomicBool>) -> Result<SharedEngine, String> {
+fn virtual_machines(_: Option<KernelSeries>, _: &Arc<AtomicBool>) -> Result<SharedEngine, String> {
     Err(format!("virtual machines are made on Linux alone, and this is {}", std::env::consts::OS))
 }
 
@@ -129,7 +106,7 @@ mod tests {
         let engines = of_kinds(&[EngineKind::Kernel], None, &interrupt::flag());
         assert_eq!(engines.why_not(EngineKind::Sim), None);
         assert!(engine(EngineKind::Sim).is_ok());
-        assert!(engines.why_not(EngineKind::Vm).is_some_and(|why| why.contains("no cell")));
+        assert!(engines.why_not(EngineKind::Vm(None)).is_some());
         // Whether there is a laboratory is up to the machine; that it says so is not.
         assert_eq!(engine(EngineKind::Kernel).is_err(), engines.why_not(EngineKind::Kernel).is_some());
     }

@@ -119,7 +119,7 @@ impl RecordingFlags {
         if flows().any(|flow| simulated && flow.algorithm.name == cwnd_gym::policy::NAME) {
             return Err(Failure::bad_input("--pcap, --qlog: what a trained policy does is not recorded"));
         }
-        if self.is_asked() && runs.iter().any(|run| run.engine == EngineKind::Vm) {
+        if self.is_asked() && runs.iter().any(|run| run.engine.is_vm()) {
             return Err(Failure::bad_input(
                 "--pcap, --qlog: packets in virtual machines are not recorded; those of `--engine sim` and `kernel` are",
             ));

@@ -24,7 +24,7 @@ use crate::series::{SeriesStyle, SeriesStyles};
 use crate::validity_warnings;
 use cwnd_plot::style::{Dash, INK, Stroke};
 use cwnd_plot::{self as plot, Band, Headings, Inside, Key, Line, Markers, Panel, Swatch};
-use cwnd_study::{EngineKind, FLOW_PANELS, Figure, Results};
+use cwnd_study::{FLOW_PANELS, Figure, Results};
 use quantity::{Flows, Quantity};
 use std::collections::BTreeSet;
 
@@ -183,9 +183,10 @@ fn with(title: &str, apart: &str) -> String {
 
 /// How far the simulator's windows are from the kernel's, if a pane has a run of each.
 fn apart(results: &Results, runs: &[Option<Run<'_>>]) -> Option<String> {
-    let of =
-        |kind: EngineKind| runs.iter().flatten().find(|run| results.study.cells[run.cell].engine == kind);
-    let (sim, kernel) = (of(EngineKind::Sim)?, of(EngineKind::Kernel)?);
+    let of = |kernels: bool| {
+        runs.iter().flatten().find(|run| results.study.cells[run.cell].engine.is_kernels() == kernels)
+    };
+    let (sim, kernel) = (of(false)?, of(true)?);
     let scenario = &results.study.cells[sim.cell].scenario;
     let found = CurveDeviation::of_windows(scenario, sim.flows.trace, kernel.flows.trace)?;
     let sign = if found.mean > 0.0 { "+" } else { "" };

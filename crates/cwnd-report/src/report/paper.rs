@@ -305,7 +305,8 @@ fn readings(of: &PaperResults) -> Markup {
 
 /// The command, and what made each study.
 fn made(of: &PaperResults) -> Markup {
-    let has_kernel = |study: &PaperStudy| study.results.study.engines().contains(&EngineKind::Kernel);
+    let has_kernel =
+        |study: &PaperStudy| study.results.study.engines().into_iter().any(EngineKind::is_kernels);
     html! {
         p {
             "The same studies, seeds and version give the same page, on any machine"

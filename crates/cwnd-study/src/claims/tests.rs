@@ -516,7 +516,7 @@ expect = ">= 1"
 "#;
     let of = |text: &str, newreno: u32| {
         let study = crate::testing::study(text);
-        let engines = Engines::new(Arc::new(Toy { newreno, ..Toy::default() }), Err(String::new()));
+        let engines = Engines::new(Arc::new(Toy { newreno, ..Toy::default() }));
         let fingerprints = study.claims.iter().map(|claim| fingerprint(&study, claim, &engines));
         fingerprints.collect::<Vec<String>>()
     };

@@ -225,7 +225,7 @@ fn kept_study(directory: &Path, kept: &KeptStudy, defaults: Defaults) -> Result<
     study = study.at_scale(kept.scale);
     study.repeats = kept.repeats;
     // A study may have been run by another engine than the file says, or by one alone of those that it names.
-    match EngineKind::find(&kept.provenance.engine).filter(|engine| study.engines() != [*engine]) {
+    match kept.provenance.engine.parse::<EngineKind>().ok().filter(|engine| study.engines() != [*engine]) {
         None => Ok(study),
         Some(engine) => study
             .on_engine(engine)

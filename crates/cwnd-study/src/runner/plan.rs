@@ -6,7 +6,11 @@ use crate::{
     store::Store,
 };
 use cwnd_scenario::{Cost, Engine, Problem, Scenario, Time, mix};
-use std::{collections::HashMap, process, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    process,
+    sync::Arc,
+};
 
 /// What a store has not yet of a study.
 #[derive(Clone, Debug)]
@@ -69,7 +73,12 @@ impl Plan {
             true => self.of(engine).map(|task| task.cost.wall_s).sum::<f64>(),
             false => self.of(engine).map(|task| task.cost.cpu_s).sum::<f64>() / jobs.max(1) as f64,
         };
-        EngineKind::ALL.into_iter().map(cost).sum()
+        self.engines().into_iter().map(cost).sum()
+    }
+
+    /// The engines that have something to do, in the order in which their runs are done.
+    pub fn engines(&self) -> BTreeSet<EngineKind> {
+        self.tasks.iter().map(|task| task.engine).collect()
     }
 
     pub(super) fn of(&self, engine: EngineKind) -> impl Iterator<Item = &Task> {

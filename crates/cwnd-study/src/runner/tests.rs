@@ -157,7 +157,7 @@ fn a_stop_keeps_what_is_done() {
     }
     let (bench, study) = (Bench::new(), study(STUDY));
     let mut store = bench.store();
-    let engine = Engines::new(Arc::new(Slow(Toy::default())), Err(String::new()));
+    let engine = Engines::new(Arc::new(Slow(Toy::default())));
     let plan = plan(&engine, &study, &store).unwrap();
     store.keep_study(&kept(&study, &plan)).unwrap();
     let stop = AtomicBool::new(false);
@@ -219,7 +219,7 @@ fn idle_threads_help() {
         let (bench, study) = (Bench::new(), study(STUDY));
         let mut store = bench.store();
         let engine = Helped { toy: Toy::default(), begun: AtomicUsize::new(0), wanted };
-        let engines = Engines::new(Arc::new(engine), Err(String::new()));
+        let engines = Engines::new(Arc::new(engine));
         let plan = plan(&engines, &study, &store).unwrap();
         let limits = Limits { threads, ..LIMITS };
         let ran = run(&engines, &plan, &mut store, limits, &mut (), &AtomicBool::new(false)).unwrap();
@@ -393,7 +393,7 @@ fn both(
     let toy = Arc::new(Toy { lasts: Duration::from_millis(5), on: Arc::clone(&on), ..Toy::default() });
     let validity_warnings = validity_warnings.iter().map(|doubt| (*doubt).to_owned()).collect();
     let lab = Arc::new(ToyLab { lasts, stop: Arc::clone(stop), on, validity_warnings, ..ToyLab::default() });
-    (toy.clone(), lab.clone(), Engines::new(toy, Ok(lab)))
+    (toy.clone(), lab.clone(), Engines::new(toy).with(EngineKind::Kernel, Ok(lab)))
 }
 
 /// What a progress was told.
@@ -552,7 +552,7 @@ fn counts_that_are_not_finite_are_a_failed_run() {
     }
     let (bench, study) = (Bench::new(), study(STUDY));
     let mut store = bench.store();
-    let engines = Engines::new(Arc::new(Infinite(Toy::default())), Err(String::new()));
+    let engines = Engines::new(Arc::new(Infinite(Toy::default())));
     let plan = plan(&engines, &study, &store).unwrap();
     let ran = run(&engines, &plan, &mut store, LIMITS, &mut (), &AtomicBool::new(false)).unwrap();
     assert_eq!((ran.done, ran.failures.len()), (12, 12));

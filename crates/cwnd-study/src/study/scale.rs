@@ -94,8 +94,8 @@ impl Study {
 
     /// The engines that answer its cells, in the order in which they are run.
     pub fn engines(&self) -> Vec<EngineKind> {
-        let answers = |kind: &EngineKind| self.cells.iter().any(|cell| cell.engine == *kind);
-        EngineKind::ALL.into_iter().filter(answers).collect()
+        let all: BTreeSet<EngineKind> = self.cells.iter().map(|cell| cell.engine).collect();
+        all.into_iter().collect()
     }
 
     /// The study, at the same scale, with one engine alone: of a study that has an axis of engines the cells that are

@@ -149,7 +149,7 @@ fn wrong<T>(setting: &'static Setting, value: &Spanned<DeValue<'_>>, sink: &Sink
         SettingKind::Kind(_) => "a name in quotes, perhaps with parameters",
         SettingKind::Steps => "steps in quotes, or a list of them",
         SettingKind::File => "the path of a file in quotes",
-        SettingKind::Text(what) => what,
+        SettingKind::Text(what) | SettingKind::Form { what, .. } => what,
     };
     let help = format!("write `{} = {}`, for example", setting.key, written(setting));
     sink.error_with(&value.span(), format!("`{}` takes {wanted}", setting.key), help);

@@ -156,7 +156,8 @@ impl Maker<'_> {
             Ok(scenario) => {
                 let short = scenario.flows.len() - scenario.lasting_flows();
                 self.flows = self.flows.saturating_add(short as u64);
-                let said = sets.get(ENGINE.key).and_then(|set| EngineKind::find(&set.values.first()?.value));
+                let said =
+                    sets.get(ENGINE.key).and_then(|set| set.values.first()?.value.parse::<EngineKind>().ok());
                 Some(Cell { coordinates, engine: said.unwrap_or_default(), experiment, scenario })
             }
             Err(problems) => {

@@ -188,6 +188,7 @@ fn takes(kind: Kind) -> String {
         Kind::Switch => "`true`, `false`",
         Kind::Time => "time",
         Kind::Word(choices) => return words(choices),
+        Kind::Engine => return setting_takes(ENGINE.kind),
         Kind::Shown(choices) => return format!("some of {}, `state.NAME`", words(choices)),
         Kind::Number => "number",
         Kind::Quantity => "number, or text with a unit",
@@ -233,7 +234,7 @@ fn setting_takes(kind: SettingKind) -> String {
         }
         SettingKind::Steps => "steps".to_owned(),
         SettingKind::File => "path of a file".to_owned(),
-        SettingKind::Text(what) => what.to_owned(),
+        SettingKind::Text(what) | SettingKind::Form { what, .. } => what.to_owned(),
     }
 }
 

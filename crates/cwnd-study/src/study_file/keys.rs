@@ -1,7 +1,7 @@
 //! The keys of a study file in addition to those of an experiment (which are
 //! [`cwnd_experiment::settings`]): one table, from which the parser, the JSON Schema and the documents come.
 
-use crate::{EngineKind, engines::ENGINE};
+use crate::engines::ENGINE;
 use cwnd_experiment::settings::{self, OF_LINES, SETTINGS, Setting};
 
 /// A table of a study file.
@@ -88,6 +88,8 @@ pub enum Kind {
     Time,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// What answers cells.
+    Engine,
     /// Some of these words, or `state.` and the name of a value of an algorithm's state.
     Shown(&'static [&'static str]),
     /// A number.
@@ -241,11 +243,7 @@ pub static RUN: Section = Section {
             Kind::Selection,
             "Cells in which nothing is random: each is run once, with the first seed, and that run is each of its repeats; none.",
         ),
-        key(
-            "engine",
-            Kind::Word(&EngineKind::NAMES),
-            "What answers all cells; an axis can set it too; `sim`.",
-        ),
+        key("engine", Kind::Engine, "What answers all cells; an axis can set it too; `sim`."),
         key(
             "metrics",
             Kind::Metrics,

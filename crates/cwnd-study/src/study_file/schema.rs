@@ -3,6 +3,7 @@
 
 use super::assignment::written;
 use super::keys::{self, AXIS, CLAIM, FILE, Key, Kind, LINE, Section, Settings};
+use crate::engines::ENGINE;
 use cwnd_experiment::{
     kinds::{self},
     settings::{CONFLICTS, Family, Setting, SettingKind},
@@ -161,6 +162,7 @@ fn of_kind(kind: Kind) -> Value {
         Kind::Switch => json!({ "enum": [true, false, "on", "off", "true", "false"] }),
         Kind::Time => json!({ "type": "string", "examples": ["100 ms", "1 s"] }),
         Kind::Word(words) => json!({ "enum": words }),
+        Kind::Engine => value(&ENGINE, &[]),
         Kind::Shown(words) => several(json!({ "anyOf": [
             { "enum": words },
             { "type": "string", "pattern": "^state\\.[a-z0-9_]+$", "examples": ["state.lambda"] },
@@ -240,6 +242,7 @@ fn value(setting: &Setting, algorithms: &[&str]) -> Value {
         SettingKind::Steps => several(json!({ "type": "string" })),
         SettingKind::File => json!({ "type": "string" }),
         SettingKind::Text(_) => json!({ "type": ["string", "number"] }),
+        SettingKind::Form { pattern, .. } => json!({ "type": "string", "pattern": pattern }),
     };
     let about = format!(
         "{} Left out: {}. Written: `{} = {}`.",

@@ -1,13 +1,7 @@
 //! `cwnd check`: what a study would run and cost, before anything runs.
 
 use super::run::{self, Scale};
-use crate::{
-    catalogue,
-    engines::{self, EngineName},
-    failure::Failure,
-    memory::MemoryFlags,
-    output, terminal,
-};
+use crate::{catalogue, engines, failure::Failure, memory::MemoryFlags, output, terminal};
 use clap::Args;
 use cwnd_report::{
     figure_file,
@@ -39,10 +33,10 @@ pub struct Flags {
     #[arg(long, value_name = "SCALE", value_enum, default_value_t = Scale::Paper)]
     scale: Scale,
 
-    /// What would answer all cells, instead of what the file says; of a study with an axis of engines its cells for this
-    /// one alone.
-    #[arg(long, value_name = "ENGINE", value_enum)]
-    engine: Option<EngineName>,
+    /// What would answer all cells, instead of what the file says: `sim`, `kernel`, `vm`, or `vm:6.18` for that series of kernels;
+    /// of a study with an axis of engines its cells for this one alone.
+    #[arg(long, value_name = "ENGINE")]
+    engine: Option<EngineKind>,
 
     /// Draw the network of a cell, as `.svg`, `.png` or `.pdf`: nodes, links with what they do, and the courses of flows.
     #[arg(long, value_name = "FILE")]

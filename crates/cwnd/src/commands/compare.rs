@@ -122,7 +122,7 @@ fn temporary() -> PathBuf {
 
 /// Returns the engines that the study needs. Over real kernels the one that runs also captures packets.
 fn engines_for(flags: &Flags, study: &Study, recorded: &[Recorded<'_>]) -> Result<Engines, Failure> {
-    if study.engines().contains(&EngineKind::Vm) {
+    if study.engines().into_iter().any(EngineKind::is_vm) {
         // Virtual machines end with their runs, not by themselves.
         interrupt::catch().map_err(Failure::broken)?;
     }
@@ -137,7 +137,8 @@ fn engines_for(flags: &Flags, study: &Study, recorded: &[Recorded<'_>]) -> Resul
         ));
     }
     interrupt::catch().map_err(Failure::broken)?;
-    Ok(Engines::new(Arc::new(Simulator::new(flags.no_fast_path)), Ok(engines::capturing(files)?)))
+    Ok(Engines::new(Arc::new(Simulator::new(flags.no_fast_path)))
+        .with(EngineKind::Kernel, Ok(engines::capturing(files)?)))
 }
 
 /// Checks that the engines accept the runs, and that these fit into the machine. Returns the memory that runs may use
@@ -241,7 +242,7 @@ fn command(flags: &Flags) -> String {
         }
     }
     if let Some(engine) = flags.engine {
-        words.extend(["--engine".to_owned(), EngineKind::from(engine).to_string()]);
+        words.extend(["--engine".to_owned(), engine.to_string()]);
     }
     words.extend(["--seed".to_owned(), flags.seed.to_string()]);
     words.extend(["--repeats".to_owned(), flags.repeats.to_string()]);

@@ -11,19 +11,14 @@ mod text;
 mod worst;
 
 use super::{reproduce, run};
-use crate::{
-    engines::{self, EngineName},
-    failure::Failure,
-    memory::MemoryFlags,
-    output,
-};
+use crate::{engines, failure::Failure, memory::MemoryFlags, output};
 use clap::{Args, ValueEnum};
 use cwnd_evaluate::{
     Field, Ledger, judge,
     ledger::{Change, Entry, FORMAT, Verdict},
     page,
 };
-use cwnd_study::{Engines, Results, RunScale, Study, output_file};
+use cwnd_study::{EngineKind, Engines, Results, RunScale, Study, output_file};
 pub use plan::candidate;
 use plan::{Job, Library};
 use run::Prepared;
@@ -94,8 +89,8 @@ pub struct Flags {
 
     /// `kernel`: run a tenth of the cells over this host's kernel as well, and show its values next to the simulator's. In real
     /// time; needs root. A candidate `NAME@host` is only run there.
-    #[arg(long, value_name = "ENGINE", value_enum, default_value = "sim", conflicts_with = "calibrate")]
-    engine: EngineName,
+    #[arg(long, value_name = "ENGINE", default_value = "sim", conflicts_with = "calibrate")]
+    engine: EngineKind,
 
     /// Folder of the studies and `criteria.toml`, to change them [default: those of the program, `studies/rfc9743`].
     #[arg(long, value_name = "DIR")]
@@ -194,17 +189,17 @@ pub fn elsewhere(flags: &Flags, engines_of: EnginesOf<'_>) -> Result<String, Fai
 fn evaluate(flags: &Flags, engines_of: EnginesOf<'_>) -> Result<Evaluation, Failure> {
     let candidate = plan::candidate(&flags.algorithm)?;
     let is_of_host = candidate.ends_with("@host");
-    if is_of_host && flags.engine == EngineName::Sim {
+    if is_of_host && flags.engine == EngineKind::Sim {
         return Err(Failure::bad_input(format!(
             "`{candidate}` is a congestion control of this host's kernel, which the simulator does not have: add `--engine kernel`"
         )));
     }
-    if flags.engine == EngineName::Vm {
+    if flags.engine.is_vm() {
         return Err(Failure::bad_input("--engine vm: an evaluation has spot checks over `kernel` alone"));
     }
-    if flags.engine == EngineName::Kernel {
+    if flags.engine == EngineKind::Kernel {
         // What would be refused after minutes of simulation is refused now.
-        engines::engine(flags.engine.into())?;
+        engines::engine(flags.engine)?;
     }
     let against: Vec<String> = flags.against.0.iter().map(ToString::to_string).collect();
     let field = Field::new(&candidate, &against);
@@ -237,7 +232,7 @@ fn evaluate(flags: &Flags, engines_of: EnginesOf<'_>) -> Result<Evaluation, Fail
         false => judge::judge(&criteria, &field, &results).map_err(Failure::broken)?,
     };
     let mut ledger = ledger(flags, &field, scale, rows, job.command.to_owned());
-    if flags.engine == EngineName::Kernel {
+    if flags.engine == EngineKind::Kernel {
         let studies = spot::studies(&library, &criteria, &job)?;
         let given = spot::Given { criteria: &criteria, field: &field, studies, results: &results };
         ledger.spot_checks = spot::check(&given, &directory, flags.quiet)?;
@@ -341,7 +336,7 @@ fn command(flags: &Flags, field: &Field) -> String {
     if flags.quick {
         command += " --quick";
     }
-    if flags.engine == EngineName::Kernel {
+    if flags.engine == EngineKind::Kernel {
         command += " --engine kernel";
     }
     if let Some(studies) = &flags.studies {

@@ -12,8 +12,7 @@ pub use summary::number;
 
 use super::report;
 use crate::{
-    catalogue,
-    engines::{self, EngineName},
+    catalogue, engines,
     failure::Failure,
     interrupt,
     memory::MemoryFlags,
@@ -74,10 +73,10 @@ pub struct Flags {
     #[arg(long, value_name = "SCALE", value_enum, default_value_t = Scale::Paper)]
     scale: Scale,
 
-    /// What answers all cells, instead of what the file says; of a study with an axis of engines its cells for this one
-    /// alone.
-    #[arg(long, value_name = "ENGINE", value_enum)]
-    engine: Option<EngineName>,
+    /// What answers all cells, instead of what the file says: `sim`, `kernel`, `vm`, or `vm:6.18` for that series of kernels; of a
+    /// study with an axis of engines its cells for this one alone.
+    #[arg(long, value_name = "ENGINE")]
+    engine: Option<EngineKind>,
 
     /// Repeats of each cell, instead of what the file says.
     #[arg(long, value_name = "N", value_parser = crate::numbers::repeats,
@@ -247,12 +246,10 @@ fn study(flags: &Flags) -> Result<Study, Failure> {
 }
 
 /// The study with the engine that the command names, if it names one.
-pub fn on_engine(study: Study, engine: Option<EngineName>) -> Result<Study, Failure> {
+pub fn on_engine(study: Study, engine: Option<EngineKind>) -> Result<Study, Failure> {
     match engine {
         None => Ok(study),
-        Some(engine) => {
-            study.on_engine(engine.into()).map_err(|why| Failure::bad_input(format!("--engine: {why}")))
-        }
+        Some(engine) => study.on_engine(engine).map_err(|why| Failure::bad_input(format!("--engine: {why}"))),
     }
 }
 
@@ -290,7 +287,6 @@ fn command(flags: &Flags) -> String {
         Scale::Paper => String::new(),
         scale => format!(" --scale {}", RunScale::from(scale)),
     };
-    let engine =
-        flags.engine.map_or(String::new(), |engine| format!(" --engine {}", EngineKind::from(engine)));
+    let engine = flags.engine.map_or(String::new(), |engine| format!(" --engine {engine}"));
     format!("cwnd run {}{scale}{engine}{repeats}", output::quoted(&flags.study.to_string_lossy()))
 }

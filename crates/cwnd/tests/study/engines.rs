@@ -67,7 +67,7 @@ fn a_sample_leaves_out_loudly_what_cannot_be_run() {
     let output = place.cwnd(&["run", "quick.toml", "--scale", "sample", "--no-report"]);
     let said = text(&output.stderr);
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("SKIPPED: quick: 2 of 4 cells, those for the kernel: "), "{said}");
+    assert!(said.contains("SKIPPED: quick: 2 of 4 cells, those for kernels: "), "{said}");
     assert!(said.contains(&why), "{said}");
     let exported = place.printed(&["export", "results/quick", "--format", "csv"]);
     assert_eq!(exported.lines().count(), 3, "{exported}");

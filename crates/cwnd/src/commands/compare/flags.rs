@@ -1,7 +1,6 @@
 //! The flags of `cwnd compare`.
 
 use crate::{
-    engines::EngineName,
     memory::MemoryFlags,
     numbers::{repeats, threads, whole},
     recording::RecordingFlags,
@@ -10,6 +9,7 @@ use crate::{
 use clap::{Args, ValueEnum};
 use cwnd_experiment::settings::{self, Setting};
 use cwnd_scenario::Time;
+use cwnd_study::EngineKind;
 use std::{
     io::{self, IsTerminal},
     path::PathBuf,
@@ -71,9 +71,10 @@ pub struct Flags {
     #[command(flatten)]
     pub settings: SettingFlags<Comparison>,
 
-    /// What runs the flows [default: sim].
-    #[arg(long, value_name = "ENGINE", value_enum, help_heading = RUNS)]
-    pub engine: Option<EngineName>,
+    /// What runs the flows: `sim`, the simulator; `kernel`, the TCP of this host's kernel, in real time and as root; `vm`, that of
+    /// a kernel in a virtual machine, which needs QEMU; `vm:6.18`, of this series [default: sim].
+    #[arg(long, value_name = "ENGINE", help_heading = RUNS)]
+    pub engine: Option<EngineKind>,
 
     /// Seed of all that is random; repeat i has this + i - 1.
     #[arg(long, value_name = "N", value_parser = whole::<u64>, default_value = "1", allow_hyphen_values = true,

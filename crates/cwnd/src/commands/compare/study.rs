@@ -4,7 +4,6 @@ use super::Flags;
 use crate::study_text;
 use crate::{
     catalogue,
-    engines::EngineName,
     failure::Failure,
     measured::{QUEUE, QUEUE_DELAYS},
 };
@@ -67,8 +66,8 @@ impl StudyText {
         study.plain("question = \"What do they make of the same network?\"");
         study.scenario(flags);
         study.plain("\n[run]");
-        let engine = flags.engine.unwrap_or(EngineName::Sim);
-        study.line(format!("engine = \"{}\"", cwnd_study::EngineKind::from(engine)), "--engine");
+        let engine = flags.engine.unwrap_or_default();
+        study.line(format!("engine = \"{}\"", engine), "--engine");
         study.line(format!("repeats = {}", flags.repeats), "--repeats");
         study.line(format!("seed = {}", flags.seed), "--seed");
         study.plain(&format!("metrics = {metrics}"));

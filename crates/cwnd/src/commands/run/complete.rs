@@ -169,23 +169,24 @@ impl Prepared {
     }
 }
 
-/// What of a study can be run here. At the sample scale, which machines check at every change, the kernel's cells are left
-/// out, loudly, where it does not take them; none if that is all of them. At the other scales they stay, and are refused.
+/// What of a study can be run here. At the sample scale, which machines check at every change, the cells for kernels are left
+/// out, loudly, where one does not take them; none if that is all of them. At the other scales they stay, and are refused.
 pub fn possible(study: Study) -> Option<Study> {
     if study.scale() != RunScale::Sample {
         return Some(study);
     }
     let engines = engines::of_study(&study);
-    let of_kernel = |cell: &usize| study.cells[*cell].engine == EngineKind::Kernel;
+    let of_kernel = |cell: &usize| study.cells[*cell].engine.is_kernels();
     let cells: Vec<usize> = (0..study.cells.len()).filter(of_kernel).collect();
     let refused = |cell: &usize| {
-        let problems = engines.of(EngineKind::Kernel).check(&study.scenario(*cell, 0)).err()?;
-        let why = engines.why_not(EngineKind::Kernel).map(str::to_owned);
+        let kind = study.cells[*cell].engine;
+        let problems = engines.of(kind).check(&study.scenario(*cell, 0)).err()?;
+        let why = engines.why_not(kind).map(str::to_owned);
         Some(why.unwrap_or_else(|| refusal(&study, *cell, &problems)))
     };
     let Some(why) = cells.iter().find_map(refused) else { return Some(study) };
     let (cells, all) = (cells.len(), study.cells.len());
-    crate::terminal::tell!("SKIPPED: {}: {cells} of {all} cells, those for the kernel: {why}", study.name);
+    crate::terminal::tell!("SKIPPED: {}: {cells} of {all} cells, those for kernels: {why}", study.name);
     if cells == all { None } else { study.on_engine(EngineKind::Sim).ok() }
 }
 
