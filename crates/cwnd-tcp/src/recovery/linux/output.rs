@@ -344,7 +344,10 @@ impl Linux {
         // Both windows bound a burst.
         let advertised = (conn.una + conn.peer_window).saturating_sub(conn.next);
         let room = u64::from(cwnd - in_flight).min(advertised) as u32;
-        let most = burst_size(conn, self.options.min_tso_segs);
+        // Mostly a burst is larger than the room for certain. How much larger has no effect.
+        let most =
+            if has_burst_over(conn, room) { room + 1 } else { burst_size(conn, self.options.min_tso_segs) };
+        debug_assert!(most <= burst_size(conn, self.options.min_tso_segs));
         let available = self.buffers.left(conn);
         let part_is_free = || self.is_large_part(room, u64::from(cwnd).min(conn.peer_window) as u32);
         if room < most && !part_is_free() && self.expects_more(conn, now) {
@@ -479,13 +482,34 @@ fn probe_at(now: u64, wait: u64, timeout: u64) -> u64 {
 
 /// Returns the rate of the window, segments a second: twice in slow start, 1.2 times otherwise.
 pub(super) fn usual_rate(conn: &Connection) -> f64 {
+    let (segments, time) = usual_segments(conn);
+    segments * 1e9 / time
+}
+
+/// The same as segments in a time, ns.
+fn usual_segments(conn: &Connection) -> (f64, f64) {
     let (window, estimator) = (&conn.window, &conn.rtt.estimator);
     // Mostly this decides without rounding on which side of half the threshold the window is.
     let half = window.ssthresh / 2.0;
     let slow_start = window.cwnd < half && (window.cwnd + 1.0 <= half || window.cwnd < window.whole(half));
     let gain = if slow_start { 2.0 } else { 1.2 };
     let srtt = if estimator.is_known() { estimator.srtt() } else { 1_000_000 };
-    gain * window.cwnd.max((conn.next - conn.una) as f64) * 1e9 / srtt.max(1) as f64
+    (gain * window.cwnd.max((conn.next - conn.una) as f64), srtt.max(1) as f64)
+}
+
+/// Returns true if [`burst_size`] is certainly over `room`, without its divisions, which take a tenth of the time of a packet.
+#[inline(always)]
+fn has_burst_over(conn: &Connection, room: u32) -> bool {
+    /// More than what rounding can change.
+    const CERTAIN: f64 = 1.001;
+    let needed = (u64::from(room) + 1) * u64::from(conn.window.mss());
+    if needed > u64::from(BUFFER) || conn.window.pacing_rate.is_finite() {
+        return false;
+    }
+    let (segments, time) = usual_segments(conn);
+    let bytes = segments * 1e9 * f64::from(conn.window.mss());
+    // The fraction of a byte that is cut off.
+    bytes > CERTAIN * (needed + 1) as f64 * time * BURSTS_A_SECOND
 }
 
 /// Returns the segments of a burst: about a millisecond at twice the rate of the window in slow start, and 1.2 times
