@@ -94,13 +94,16 @@ fn steps(quick: bool) -> Vec<Step> {
     if quick {
         return steps;
     }
+    // The page becomes a part of `cwnd serve`: before the tests, or everything that links it would be compiled again after them.
+    let place = steps.iter().position(|step| step.name == "tests").unwrap_or_default();
+    let page = step("the web page", "xtask web --test", crate::web::obstacle().or_else(browser));
+    steps.insert(place, page);
     let mut documentation = step("documentation", "doc --workspace --no-deps", None);
     documentation.command.env("RUSTDOCFLAGS", "-D warnings");
     steps.extend([
         step("the Python package", "xtask python", crate::python::obstacle()),
         step("examples in the documentation", "test --workspace --doc --no-fail-fast", None),
         step("report in a browser", "test --workspace --test browser -- --ignored", browser()),
-        step("the web page", "xtask web --test", crate::web::obstacle().or_else(browser)),
         step("captures in tshark", "test --workspace --test tshark -- --ignored", tshark()),
         step("same bits when optimised", "test --release --package cwnd-sim --test snapshot", None),
         step("a sample of the papers", "xtask papers", None),
