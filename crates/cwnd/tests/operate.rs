@@ -6,7 +6,7 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
+    net::{TcpListener, TcpStream},
     path::PathBuf,
     process::{Child, Command, Output, Stdio},
 };
@@ -174,6 +174,37 @@ fn a_canary_without_connections_is_not_judged() {
     assert!(line.starts_with("5 % of the new connections of"), "{line}");
     interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+/// Returns what `ss` shows of a connection that a process in a cgroup opens over the loopback.
+fn connection_in(cgroup: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    let script = "echo $$ >$0/cgroup.procs; exec 3<>/dev/tcp/127.0.0.1/$1; ss -tinH dport = :$1";
+    let output = Command::new("bash").args(["-c", script, cgroup, &port]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang and cgroup2"]
+fn a_killed_canary_leaves_new_connections_what_they_got_before() {
+    let clean = Clean::new("e");
+    let canary = &clean.names[0];
+    succeeds(&["load", "newreno", "--as", canary]);
+    let flags = ["canary", canary, "--cgroup", clean.cgroup(), "--canary", "100 %"];
+    let mut child = command(&flags).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let name = format!("cwnd_{canary}");
+    let shown = connection_in(clean.cgroup());
+    assert!(shown.contains(&name), "{shown}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let shown = connection_in(clean.cgroup());
+    assert!(shown.contains("127.0.0.1") && !shown.contains(&name), "{shown}");
+    // Nothing keeps it: no socket, no program.
+    succeeds(&["unload", canary]);
 }
 
 #[test]
