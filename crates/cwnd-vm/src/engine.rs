@@ -4,12 +4,13 @@ use crate::initramfs::Job;
 use crate::kernel::{Kernel, default_folder};
 use crate::machine::Machine;
 use cwnd_lab::Lab;
-use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
+use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario, Trace};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Counts up whenever what a run answers changes, so that stored results are told apart.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The kernel of runs that name none.
 pub const DEFAULT_KERNEL: &str = "6.12";
@@ -76,8 +77,28 @@ impl Engine for VirtualKernel {
         if ended.code != 0 {
             return Err(EngineError::Failed(String::from_utf8_lossy(&ended.result).trim().to_owned()));
         }
-        serde_json::from_slice(&ended.result)
+        Answer::read(&ended.result)
             .map_err(|error| EngineError::Failed(format!("the machine's answer cannot be read: {error}")))
+    }
+}
+
+/// What a virtual machine answers. Outcomes are serialized without their samples.
+#[derive(Deserialize, Serialize)]
+struct Answer {
+    outcome: Outcome,
+    trace: Option<Trace>,
+}
+
+impl Answer {
+    fn write(mut outcome: Outcome) -> Result<Vec<u8>, String> {
+        let (mut bytes, trace) = (Vec::new(), outcome.trace.take());
+        ciborium::into_writer(&Answer { outcome, trace }, &mut bytes).map_err(|error| error.to_string())?;
+        Ok(bytes)
+    }
+
+    fn read(bytes: &[u8]) -> Result<Outcome, String> {
+        let Answer { outcome, trace } = ciborium::from_reader(bytes).map_err(|error| error.to_string())?;
+        Ok(Outcome { trace, ..outcome })
     }
 }
 
@@ -89,5 +110,37 @@ pub fn answer(scenario: &[u8]) -> Result<Vec<u8>, String> {
     let scenario: Scenario =
         serde_json::from_slice(scenario).map_err(|error| format!("the scenario: {error}"))?;
     let outcome = Lab::default().run(&scenario).map_err(|error| error.to_string())?;
-    serde_json::to_vec(&outcome).map_err(|error| error.to_string())
+    Answer::write(outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwnd_scenario::{FlowOutcome, Observed, Sample, SampleState, Time};
+
+    #[test]
+    fn an_answer_keeps_its_samples_and_what_json_has_not() {
+        let sample = Sample {
+            time_index: 0,
+            flow: 0,
+            cwnd: 10.5,
+            ssthresh: f64::INFINITY,
+            rtt: None,
+            delivered_bytes: 1,
+            in_flight: 2,
+            sent: Some((3, 0)),
+            state: SampleState::Open,
+        };
+        let observed = Observed { flow: 0, name: "alpha".to_owned(), values: vec![f64::NAN] };
+        let trace = Trace {
+            queues: vec!["a-b".to_owned()],
+            samples: vec![sample],
+            queue_lengths: vec![vec![7]],
+            times: vec![Time(5)],
+            observed: vec![observed],
+        };
+        let flow = FlowOutcome { ssthresh: f64::INFINITY, cwnd: 0.1, ..FlowOutcome::default() };
+        let outcome = Outcome { flows: vec![flow], trace: Some(trace), ..Outcome::default() };
+        assert_eq!(Answer::read(&Answer::write(outcome.clone()).unwrap()).unwrap(), outcome);
+    }
 }

@@ -5,7 +5,7 @@ use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Runs one scenario over this kernel, and prints its outcome as JSON.
+/// Runs one scenario over this kernel, and prints its outcome and samples in the form that the engine reads.
 #[derive(Args)]
 pub struct Flags {
     /// The scenario as JSON.
