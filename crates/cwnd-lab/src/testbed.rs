@@ -2,7 +2,7 @@
 
 use crate::drops::Drops;
 use crate::emulator::{
-    Accounts, Clock, Drive, Emulator, Inside, Plan, Pool, RateMeter, Snapshot, Watcher, network,
+    Accounts, Clock, Drive, Emulator, Inside, NewLinks, Plan, Pool, RateMeter, Snapshot, Watcher, network,
 };
 use crate::ends::{ETHERNET, Ends, Settings};
 use crate::namespace::Namespace;
@@ -53,6 +53,16 @@ impl Testbed {
     /// What has been counted.
     pub fn snapshot(&self) -> Snapshot {
         self.emulator.control().snapshot()
+    }
+
+    /// Changes the links to those of another scenario with the same topology. Returns when that has been done: 20 ms later, at most.
+    ///
+    /// # Errors
+    /// What cannot change while a link runs: the queue's discipline, schedules, traces, ACK thinning, and whether jitter reorders.
+    /// Nothing is changed then.
+    pub fn change(&self, to: &Scenario) -> Result<(), String> {
+        let links = to.network.links.clone();
+        self.emulator.control().change(NewLinks { links, rest: rest(to) })
     }
 
     /// Whether the emulator has ended by itself, which it does only if something is wrong: [`Testbed::end`] tells what.
@@ -124,7 +134,8 @@ pub fn drive(
     let full_packet = scenario.stack.full_packet();
     let of_network = cwnd_net::Settings { seed: scenario.seed, origin, full_packet, ..Default::default() };
     let net = network(&scenario.network.links, ways.collect(), &of_network, inside);
-    Ok(Drive::new(net.map_err(io::Error::other)?, tuns, clock, meter, plan, watcher))
+    let links = scenario.network.links.clone();
+    Ok(Drive::new(net.map_err(io::Error::other)?, links, tuns, clock, meter, plan, watcher))
 }
 
 /// Full packets that cross a scenario's bottleneck in a second; none where its rate is unlimited.
