@@ -15,7 +15,7 @@ use cwnd_study::input_file::{self, MAX_INPUT};
 use std::path::Path;
 
 /// A network of one way between two hosts.
-#[derive(Args)]
+#[derive(Clone, Args)]
 pub struct LinkFlags {
     /// The link.
     #[command(flatten)]
