@@ -2,7 +2,7 @@
 
 use crate::address::{self, PREFIX};
 use crate::namespace::Namespace;
-use crate::tun::{self, NAME, Tun};
+use crate::tun::{NAME, Tun};
 use cwnd_scenario::{DelayedAck, Ecn, Stack};
 use std::fs;
 use std::io;
@@ -100,9 +100,9 @@ impl Ends {
         let senders = ends.senders.within(|| configure(settings).and_then(|()| Tun::new()))?;
         let receivers = ends.receivers.within(|| configure(settings).and_then(|()| Tun::new()))?;
         for end in [&ends.senders, &ends.receivers] {
-            let set = |packets| end.within(|| tun::set_queue(packets));
-            let held = greatest_accepted(LEAST_DEVICE_QUEUE, DEVICE_QUEUE, set)
-                .map_err(|error| io::Error::new(error.kind(), format!("txqueuelen of {NAME}: {error}")))?;
+            // Unlike the ioctl, netlink allows this in a user namespace, too.
+            let set = |packets| end.ip(&[format!("link set {NAME} txqueuelen {packets}")]);
+            let held = greatest_accepted(LEAST_DEVICE_QUEUE, DEVICE_QUEUE, set)?;
             ends.device_queue = ends.device_queue.min(held);
         }
         ends.senders.ip(&commands(settings, address::SENDERS, address::RECEIVERS))?;

@@ -126,7 +126,7 @@ pub(crate) fn close(device: &str) {
     quietly(Command::new("nft").args(["delete", "table", "ip", TABLE]));
 }
 
-/// Takes the first device that no network has. Returns its number and its name.
+/// Reserves the first device that no network has. Returns its number and its name.
 fn free_device(records: &Records) -> io::Result<(u32, String)> {
     for number in 0..MOST_NETWORKS {
         let device = format!("{DEVICE}{number}");

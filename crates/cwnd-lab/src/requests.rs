@@ -70,7 +70,7 @@ impl Request {
         &self.text
     }
 
-    /// Answers with what was done, or with why it could not be done.
+    /// Sends what was done, or why it could not be done.
     pub fn answer(mut self, answer: Result<String, String>) {
         let text = answer.map_or_else(|why| why, |done| DONE.to_owned() + &done);
         // Who does not wait for the answer does not need it.

@@ -98,7 +98,7 @@ struct TakenDown {
     other_drops: Vec<String>,
 }
 
-/// Takes a network down, and prints notes if it was not accurate. Captured packets are written to the end.
+/// Removes a network, and prints notes if it was not accurate. Captured packets are written to the end.
 fn take_down(testbed: Testbed, capture: Option<Capture>) -> Result<TakenDown, Failure> {
     let failed = |error: std::io::Error| Failure::broken(format!("the emulator: {error}"));
     let other_drops = testbed.other_drops().map_err(failed)?;

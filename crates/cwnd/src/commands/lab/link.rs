@@ -43,7 +43,7 @@ Examples:
   A transfer over a link of 20 Mbit/s and 80 ms, with its server at the other end:
     cwnd lab link --rate '20 Mbit/s' --rtt '80 ms' --server 'iperf3 -s' -- sh -c 'sleep 1; iperf3 -c $CWND_SERVER'
 
-  A page of the Web over such a link:
+  A page of the Web over a slow link:
     cwnd lab link --rate '20 Mbit/s' --rtt '80 ms' --outside -- curl -o page.html https://www.rfc-editor.org/rfc/rfc9438.html
 
   A link of 50 Mbit/s and 40 ms, and iperf3 over it from other terminals:
@@ -193,15 +193,28 @@ fn stop_of(flags: &Flags) -> Result<Arc<AtomicBool>, Failure> {
 
 fn give_names(own: &str, testbed: &Testbed) -> Result<[Named; 2], Failure> {
     let named = |end: &str, namespace| {
-        Named::new(&format!("{own}-{end}"), namespace)
-            .map_err(|error| Failure::broken(format!("--name: {error}")))
+        let named = Named::new(&format!("{own}-{end}"), namespace);
+        named.map_err(|error| Failure::broken(format!("--name: {}", with_rights(&error, NAMES_NEED_ROOT))))
     };
     Ok([named("a", testbed.senders())?, named("b", testbed.receivers())?])
 }
 
+const NAMES_NEED_ROOT: &str =
+    "only root of this host can name namespaces: give a program after `--`, which needs no names";
+const OUTSIDE_NEEDS_ROOT: &str = "this takes root of this host";
+
+/// Returns an error with what would be right if it is for want of rights.
+fn with_rights(error: &io::Error, needed: &str) -> String {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => format!("{error}; {needed}"),
+        _ => error.to_string(),
+    }
+}
+
 fn open_outside(testbed: &Testbed) -> Result<Outside, Failure> {
-    let outside = Outside::open(testbed.senders(), testbed.receivers())
-        .map_err(|error| Failure::broken(format!("--outside: {error}")))?;
+    let outside = Outside::open(testbed.senders(), testbed.receivers()).map_err(|error| {
+        Failure::broken(format!("--outside: {}", with_rights(&error, OUTSIDE_NEEDS_ROOT)))
+    })?;
     if let Some(warning) = outside.warning() {
         terminal::tell!("note: {warning}");
     }

@@ -181,3 +181,21 @@ fn a_program_reaches_the_outside_through_the_link() {
     assert!(stdout(&doctor).contains("cwnd-out"), "{}", stdout(&doctor));
     assert_eq!(outside_state(&host), closed);
 }
+
+#[test]
+#[ignore = "needs root, TUN devices, ip, unshare and setpriv"]
+fn a_link_needs_no_root_in_a_user_namespace() {
+    // For a user that is nobody, with a TUN device that all may open, as on most hosts; only this mount namespace has it.
+    let user = "mount -t tmpfs none /mnt && mknod -m 666 /mnt/tun c 10 200 && mount --bind /mnt/tun /dev/net/tun && \
+                exec setpriv --reuid 65534 --regid 65534 --clear-groups unshare -Urn \"$@\"";
+    let cwnd = |arguments: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", user, "sh", env!("CARGO_BIN_EXE_cwnd")]).args(arguments);
+        command.current_dir("/").output().expect("unshare (package util-linux) starts")
+    };
+    let ended = cwnd(&["lab", "link", "--", "sh", "-c", "ping -q -c 1 $CWND_SERVER > /dev/null && exit 6"]);
+    assert_eq!(ended.status.code(), Some(6), "{}", stderr(&ended));
+    let named = cwnd(&["lab", "link", "--duration", "1 s"]);
+    assert_eq!(named.status.code(), Some(1));
+    assert!(stderr(&named).contains("give a program after `--`"), "{}", stderr(&named));
+}
