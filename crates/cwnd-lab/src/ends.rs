@@ -1,11 +1,12 @@
 //! The two ends: a namespace for all senders and one for all receivers, each with the device that connects it to the emulator.
 
-use crate::address::{self, PREFIX};
+use crate::address::{self, PREFIX, PREFIX_IPV6};
 use crate::namespace::Namespace;
 use crate::tun::{NAME, Tun};
 use cwnd_scenario::{DelayedAck, Ecn, Stack};
 use std::fs;
 use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
 /// How many packets a device should hold until the emulator takes them: more than there ever are, since what is dropped there
@@ -36,6 +37,8 @@ pub struct Settings {
     pub min_rto: Option<u64>,
     /// Every packet is acknowledged at once.
     pub quick_ack: bool,
+    /// Both ends have addresses of IPv6, too.
+    pub ipv6: bool,
 }
 
 impl Default for Settings {
@@ -51,6 +54,7 @@ impl Default for Settings {
             initial_window: 10,
             min_rto: None,
             quick_ack: false,
+            ipv6: false,
         }
     }
 }
@@ -75,6 +79,7 @@ impl Settings {
             initial_window: stack.initial_window,
             min_rto: Some(stack.min_rto.0 / 1_000_000).filter(|ms| *ms != 200),
             quick_ack: stack.delayed_ack == DelayedAck::Off,
+            ipv6: false,
         }
     }
 }
@@ -105,8 +110,8 @@ impl Ends {
             let held = greatest_accepted(LEAST_DEVICE_QUEUE, DEVICE_QUEUE, set)?;
             ends.device_queue = ends.device_queue.min(held);
         }
-        ends.senders.ip(&commands(settings, address::SENDERS, address::RECEIVERS))?;
-        ends.receivers.ip(&commands(settings, address::RECEIVERS, address::SENDERS))?;
+        ends.senders.ip(&commands(settings, Side::SENDERS, Side::RECEIVERS))?;
+        ends.receivers.ip(&commands(settings, Side::RECEIVERS, Side::SENDERS))?;
         Ok((ends, [senders, receivers]))
     }
 }
@@ -131,23 +136,47 @@ fn greatest_accepted(least: u32, most: u32, set: impl Fn(u32) -> io::Result<()>)
     Ok(accepted)
 }
 
+/// The networks of one end.
+#[derive(Clone, Copy)]
+struct Side {
+    ipv4: Ipv4Addr,
+    ipv6: Ipv6Addr,
+}
+
+impl Side {
+    const SENDERS: Side = Side { ipv4: address::SENDERS, ipv6: address::SENDERS_IPV6 };
+    const RECEIVERS: Side = Side { ipv4: address::RECEIVERS, ipv6: address::RECEIVERS_IPV6 };
+}
+
 /// For `ip`: this end's device and addresses, and the way to the other end. There is no default route.
-fn commands(settings: &Settings, here: std::net::Ipv4Addr, there: std::net::Ipv4Addr) -> Vec<String> {
+fn commands(settings: &Settings, here: Side, there: Side) -> Vec<String> {
     let Settings { mtu, initial_window, .. } = settings;
-    let first = std::net::Ipv4Addr::from(u32::from(here) + 1);
     let min_rto = settings.min_rto.map(|ms| format!(" rto_min {ms}ms")).unwrap_or_default();
     let quick_ack = if settings.quick_ack { " quickack 1" } else { "" };
-    vec![
+    let of_route = format!("initcwnd {initial_window}{min_rto}{quick_ack}");
+    let mut commands = vec![
         "link set lo up".to_owned(),
         format!("link set {NAME} mtu {mtu}"),
         format!("link set {NAME} up"),
+    ];
+    if settings.ipv6 {
+        let (own, other) = (here.ipv6, there.ipv6);
+        let first = Ipv6Addr::from(u128::from(own) + 1);
+        commands.extend([
+            format!("address add {first}/128 dev {NAME} nodad"),
+            format!("route add local {own}/{PREFIX_IPV6} dev lo"),
+            format!("route add {other}/{PREFIX_IPV6} dev {NAME} src {first} {of_route}"),
+        ]);
+    }
+    let (own, other) = (here.ipv4, there.ipv4);
+    let first = Ipv4Addr::from(u32::from(own) + 1);
+    commands.extend([
         format!("address add {first}/32 dev {NAME}"),
         // All addresses of this end are this end's.
-        format!("route add local {here}/{PREFIX} dev lo"),
-        format!(
-            "route add {there}/{PREFIX} dev {NAME} src {first} initcwnd {initial_window}{min_rto}{quick_ack}"
-        ),
-    ]
+        format!("route add local {own}/{PREFIX} dev lo"),
+        format!("route add {other}/{PREFIX} dev {NAME} src {first} {of_route}"),
+    ]);
+    commands
 }
 
 /// Write this namespace's settings.
@@ -170,11 +199,21 @@ fn configure(settings: &Settings) -> io::Result<()> {
         let path = format!("/proc/sys/net/ipv4/{name}");
         fs::write(&path, value).map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))?;
     }
-    // Nobody here speaks IPv6; the kernel's own first words would be strangers on the link.
+    // The kernel's own first words would be strangers on the link: addresses that it makes up, and questions for routers.
+    let ipv6 = match settings.ipv6 {
+        false => &[("disable_ipv6", "1")][..],
+        true => {
+            &[("addr_gen_mode", "1"), ("accept_dad", "0"), ("accept_ra", "0"), ("router_solicitations", "0")]
+        }
+    };
     for which in ["all", "default"] {
-        let path = format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6");
-        if Path::new(&path).exists() {
-            fs::write(&path, "1")?;
+        for (name, value) in ipv6 {
+            let path = format!("/proc/sys/net/ipv6/conf/{which}/{name}");
+            if Path::new(&path).exists() {
+                fs::write(&path, value)?;
+            } else if settings.ipv6 {
+                return Err(io::Error::new(io::ErrorKind::Unsupported, "this kernel has no IPv6"));
+            }
         }
     }
     Ok(())
@@ -215,7 +254,7 @@ mod tests {
         stack.ecn = Ecn::Classic;
         let settings = Settings::of(&stack);
         assert!(settings.ecn && settings.quick_ack);
-        let route = commands(&settings, address::SENDERS, address::RECEIVERS).pop().unwrap();
+        let route = commands(&settings, Side::SENDERS, Side::RECEIVERS).pop().unwrap();
         assert_eq!(
             route,
             "route add 198.19.0.0/16 dev cwnd0 src 198.18.0.1 initcwnd 10 rto_min 50ms quickack 1"

@@ -25,7 +25,22 @@ impl Testbed {
     /// # Errors
     /// What could not be made.
     pub fn new(scenario: &Scenario, watcher: Option<Box<dyn Watcher>>) -> io::Result<Testbed> {
-        let settings = Settings::of(&scenario.stack);
+        Testbed::build(scenario, Settings::of(&scenario.stack), watcher)
+    }
+
+    /// Builds one whose ends have addresses of IPv6, too ([`crate::address`]).
+    ///
+    /// # Errors
+    /// What could not be made; a kernel without IPv6.
+    pub fn with_ipv6(scenario: &Scenario, watcher: Option<Box<dyn Watcher>>) -> io::Result<Testbed> {
+        Testbed::build(scenario, Settings { ipv6: true, ..Settings::of(&scenario.stack) }, watcher)
+    }
+
+    fn build(
+        scenario: &Scenario,
+        settings: Settings,
+        watcher: Option<Box<dyn Watcher>>,
+    ) -> io::Result<Testbed> {
         let (ends, tuns) = Ends::new(&settings)?;
         let before = Drops::now(&ends)?;
         let clock = Clock::start();

@@ -11,7 +11,7 @@ pub const NAME: &str = "cwnd0";
 /// `TUNSETIFF` of `linux/if_tun.h`.
 const TUNSETIFF: libc::c_ulong = 0x4004_54CA;
 
-/// A device of IPv4 packets. It goes away when this is dropped, or the process ends in whatever way.
+/// A device of IP packets. It goes away when this is dropped, or the process ends in whatever way.
 pub struct Tun(File);
 
 impl Tun {

@@ -183,7 +183,7 @@ pub struct Record {
     pub completed: bool,
     /// Packets that an end's namespace refused when they were written to its device, and why the first was.
     pub refused: (u64, Option<String>),
-    /// Packets that could not be read as IPv4 packets of this network.
+    /// Packets that could not be read as IP packets.
     pub strangers: u64,
 }
 

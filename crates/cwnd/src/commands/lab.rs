@@ -78,16 +78,21 @@ fn require() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Build a network, and capture its packets if a file is named. Names that a killed process has left go first.
-fn build(scenario: &Scenario, pcap: Option<&Path>) -> Result<(Testbed, Option<Capture>), Failure> {
+/// Build a network, with IPv6 if asked for, and capture its packets if a file is named. Names that a killed process has left go
+/// first.
+fn build(
+    scenario: &Scenario,
+    ipv6: bool,
+    pcap: Option<&Path>,
+) -> Result<(Testbed, Option<Capture>), Failure> {
     require()?;
     cwnd_lab::clean_up();
     let (capture, watcher) = match pcap.map(Capture::begin).transpose()? {
         Some((capture, watcher)) => (Some(capture), Some(watcher)),
         None => (None, None),
     };
-    let testbed = Testbed::new(scenario, watcher)
-        .map_err(|error| Failure::broken(format!("the network cannot be built: {error}")))?;
+    let made = if ipv6 { Testbed::with_ipv6(scenario, watcher) } else { Testbed::new(scenario, watcher) };
+    let testbed = made.map_err(|error| Failure::broken(format!("the network cannot be built: {error}")))?;
     Ok((testbed, capture))
 }
 

@@ -78,6 +78,10 @@ pub struct Flags {
     #[arg(long)]
     outside: bool,
 
+    /// Give both ends addresses of IPv6, too. The n-th of the receivers is 2001:2:0:19::n; CWND_SERVER_IPV6 is the first.
+    #[arg(long)]
+    ipv6: bool,
+
     /// Write the packets that cross both ends' devices, as `.pcapng`.
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
@@ -127,7 +131,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let stop = stop_of(flags)?;
     let scenario = flags.link.scenario()?;
     let log = flags.log.as_deref().map(|path| Log::begin(path, flags.log_interval, &scenario)).transpose()?;
-    let (testbed, capture) = build(&scenario, flags.pcap.as_deref())?;
+    let (testbed, capture) = build(&scenario, flags.ipv6, flags.pcap.as_deref())?;
     let own = flags.name.as_deref().or(flags.command.is_empty().then_some(DEFAULT_NAME));
     let _names = own.map(|own| give_names(own, &testbed)).transpose()?;
     let outside = flags.outside.then(|| open_outside(&testbed)).transpose()?;

@@ -54,6 +54,7 @@ impl Running {
         command
             .args(&words[1..])
             .env("CWND_SERVER", address::receiver(0).to_string())
+            .env("CWND_SERVER_IPV6", address::receiver_ipv6(0).to_string())
             .env("CWND_SERVER_NETNS", other);
         resolver.apply(&mut command).map_err(cannot)?;
         let program = Program::start(command).map_err(cannot)?;

@@ -42,6 +42,10 @@ pub struct Flags {
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
 
+    /// Give both ends addresses of IPv6, too. The n-th of the receivers is 2001:2:0:19::n; CWND_SERVER_IPV6 is the first.
+    #[arg(long)]
+    ipv6: bool,
+
     /// Write the packets that cross both ends' devices, as `.pcapng`.
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
@@ -58,7 +62,7 @@ const TICK: Duration = Duration::from_millis(10);
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     relay_signals().map_err(|error| Failure::broken(format!("signals cannot be caught: {error}")))?;
     let scenario = scenario(flags)?;
-    let (testbed, capture) = build(&scenario, flags.pcap.as_deref())?;
+    let (testbed, capture) = build(&scenario, flags.ipv6, flags.pcap.as_deref())?;
     let shell = [std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into())];
     let words = if flags.command.is_empty() { &shell[..] } else { &flags.command[..] };
     let mut running = Running::start(&testbed, &Resolver::Own, flags.server.as_deref(), words)?;

@@ -48,6 +48,8 @@ fn a_program_runs_over_a_link_in_one_line() {
     let (printed, told) = (stdout(&ended), stderr(&ended));
     assert!(printed.contains("198.18.0.1/32") && printed.ends_with("to 198.19.0.1\n"), "{printed}");
     assert!(told.contains("bottleneck-reverse") && told.contains("late by"), "{told}");
+    let ipv6 = output(&["-q", "--ipv6"], "ping -6 -q -c 1 $CWND_SERVER_IPV6 && ping -q -c 1 $CWND_SERVER");
+    assert!(ipv6.status.success(), "{}{}", stdout(&ipv6), stderr(&ipv6));
     // What is the program's is the program's alone.
     let quiet = output(&["-q"], "echo alone");
     assert_eq!((stdout(&quiet).as_str(), stderr(&quiet).as_str()), ("alone\n", ""));
