@@ -8,6 +8,9 @@ use cwnd_scenario::LinkSpec;
 /// # Errors
 /// What cannot change while a link runs, with the link's name. All links are as they were then.
 pub fn change(net: &mut Net, now: u64, from: &[LinkSpec], to: &[LinkSpec]) -> Result<(), String> {
+    if from.len() != to.len() {
+        return Err(format!("there are {} links, and no others can be added while they run", from.len()));
+    }
     for (number, (is, wanted)) in from.iter().zip(to).enumerate() {
         if let Err(why) = change_link(net, now, number, is, wanted) {
             // What has been before can be again.

@@ -51,6 +51,9 @@ Examples:
     ip netns exec cwnd-b iperf3 -s
     ip netns exec cwnd-a iperf3 -c 198.19.0.1
 
+  Senders with a queue and a delay of their own, before the bottleneck:
+    cwnd lab link --rate '20 Mbit/s' --rtt '80 ms' --access-rate '1 Gbit/s' --access-delay '5 ms' --access-queue fq-codel
+
   A bad one, with its packets in a file for Wireshark:
     cwnd lab link --rate '10 Mbit/s' --rtt '80 ms' --per '1 %' --jitter 'uniform:5 ms' --pcap bad.pcapng"
 );

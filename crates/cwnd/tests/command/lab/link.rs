@@ -88,6 +88,12 @@ fn a_link_changes_while_it_is_up_and_its_log_says_what_crossed_it() {
     );
     let ended = output(&["-q", "--log", log.to_str().unwrap()], &line);
     assert_eq!(ended.status.code(), Some(5), "{}", stderr(&ended));
+    // Where senders have access links, these change as well; others cannot be added.
+    let access =
+        output(&["-q", "--access-delay", "5 ms"], &format!("{cwnd} lab set --access-delay '7 ms'; {ping}"));
+    assert!(stdout(&access).contains("= 4"), "the round trip stays at 40 ms: {}", stdout(&access));
+    let none = output(&["-q"], &format!("{cwnd} lab set --access-delay '7 ms'"));
+    assert!(stderr(&none).contains("there are 2 links"), "{}", stderr(&none));
     let (printed, told) = (stdout(&ended), stderr(&ended));
     let lines: Vec<&str> = printed.lines().collect();
     assert!(lines[0].contains("= 4") && lines[2].contains("= 12"), "round trips of 40 and 120 ms: {printed}");
