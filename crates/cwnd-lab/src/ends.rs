@@ -37,8 +37,6 @@ pub struct Settings {
     pub min_rto: Option<u64>,
     /// Every packet is acknowledged at once.
     pub quick_ack: bool,
-    /// Both ends have addresses of IPv6, too.
-    pub ipv6: bool,
 }
 
 impl Default for Settings {
@@ -54,7 +52,6 @@ impl Default for Settings {
             initial_window: 10,
             min_rto: None,
             quick_ack: false,
-            ipv6: false,
         }
     }
 }
@@ -79,7 +76,6 @@ impl Settings {
             initial_window: stack.initial_window,
             min_rto: Some(stack.min_rto.0 / 1_000_000).filter(|ms| *ms != 200),
             quick_ack: stack.delayed_ack == DelayedAck::Off,
-            ipv6: false,
         }
     }
 }
@@ -110,9 +106,23 @@ impl Ends {
             let held = greatest_accepted(LEAST_DEVICE_QUEUE, DEVICE_QUEUE, set)?;
             ends.device_queue = ends.device_queue.min(held);
         }
-        ends.senders.ip(&commands(settings, Side::SENDERS, Side::RECEIVERS))?;
-        ends.receivers.ip(&commands(settings, Side::RECEIVERS, Side::SENDERS))?;
+        ends.senders.ip(&commands(settings, address::SENDERS, address::RECEIVERS))?;
+        ends.receivers.ip(&commands(settings, address::RECEIVERS, address::SENDERS))?;
         Ok((ends, [senders, receivers]))
+    }
+
+    /// Gives both ends addresses of IPv6, too.
+    ///
+    /// # Errors
+    /// A kernel without IPv6.
+    pub fn add_ipv6(&self, settings: &Settings) -> io::Result<()> {
+        let (senders, receivers) = (address::SENDERS_IPV6, address::RECEIVERS_IPV6);
+        for (end, here, there) in [(&self.senders, senders, receivers), (&self.receivers, receivers, senders)]
+        {
+            end.within(enable_ipv6)?;
+            end.ip(&commands_ipv6(settings, here, there))?;
+        }
+        Ok(())
     }
 }
 
@@ -136,47 +146,35 @@ fn greatest_accepted(least: u32, most: u32, set: impl Fn(u32) -> io::Result<()>)
     Ok(accepted)
 }
 
-/// The networks of one end.
-#[derive(Clone, Copy)]
-struct Side {
-    ipv4: Ipv4Addr,
-    ipv6: Ipv6Addr,
-}
-
-impl Side {
-    const SENDERS: Side = Side { ipv4: address::SENDERS, ipv6: address::SENDERS_IPV6 };
-    const RECEIVERS: Side = Side { ipv4: address::RECEIVERS, ipv6: address::RECEIVERS_IPV6 };
-}
-
 /// For `ip`: this end's device and addresses, and the way to the other end. There is no default route.
-fn commands(settings: &Settings, here: Side, there: Side) -> Vec<String> {
-    let Settings { mtu, initial_window, .. } = settings;
-    let min_rto = settings.min_rto.map(|ms| format!(" rto_min {ms}ms")).unwrap_or_default();
-    let quick_ack = if settings.quick_ack { " quickack 1" } else { "" };
-    let of_route = format!("initcwnd {initial_window}{min_rto}{quick_ack}");
-    let mut commands = vec![
+fn commands(settings: &Settings, here: Ipv4Addr, there: Ipv4Addr) -> Vec<String> {
+    let first = Ipv4Addr::from(u32::from(here) + 1);
+    vec![
         "link set lo up".to_owned(),
-        format!("link set {NAME} mtu {mtu}"),
+        format!("link set {NAME} mtu {}", settings.mtu),
         format!("link set {NAME} up"),
-    ];
-    if settings.ipv6 {
-        let (own, other) = (here.ipv6, there.ipv6);
-        let first = Ipv6Addr::from(u128::from(own) + 1);
-        commands.extend([
-            format!("address add {first}/128 dev {NAME} nodad"),
-            format!("route add local {own}/{PREFIX_IPV6} dev lo"),
-            format!("route add {other}/{PREFIX_IPV6} dev {NAME} src {first} {of_route}"),
-        ]);
-    }
-    let (own, other) = (here.ipv4, there.ipv4);
-    let first = Ipv4Addr::from(u32::from(own) + 1);
-    commands.extend([
         format!("address add {first}/32 dev {NAME}"),
         // All addresses of this end are this end's.
-        format!("route add local {own}/{PREFIX} dev lo"),
-        format!("route add {other}/{PREFIX} dev {NAME} src {first} {of_route}"),
-    ]);
-    commands
+        format!("route add local {here}/{PREFIX} dev lo"),
+        format!("route add {there}/{PREFIX} dev {NAME} src {first} {}", of_route(settings)),
+    ]
+}
+
+/// The same for IPv6, on a device that is up.
+fn commands_ipv6(settings: &Settings, here: Ipv6Addr, there: Ipv6Addr) -> Vec<String> {
+    let first = Ipv6Addr::from(u128::from(here) + 1);
+    vec![
+        format!("address add {first}/128 dev {NAME} nodad"),
+        format!("route add local {here}/{PREFIX_IPV6} dev lo"),
+        format!("route add {there}/{PREFIX_IPV6} dev {NAME} src {first} {}", of_route(settings)),
+    ]
+}
+
+/// What TCP takes from the route to the other end.
+fn of_route(settings: &Settings) -> String {
+    let min_rto = settings.min_rto.map(|ms| format!(" rto_min {ms}ms")).unwrap_or_default();
+    let quick_ack = if settings.quick_ack { " quickack 1" } else { "" };
+    format!("initcwnd {}{min_rto}{quick_ack}", settings.initial_window)
 }
 
 /// Write this namespace's settings.
@@ -199,21 +197,30 @@ fn configure(settings: &Settings) -> io::Result<()> {
         let path = format!("/proc/sys/net/ipv4/{name}");
         fs::write(&path, value).map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))?;
     }
-    // The kernel's own first words would be strangers on the link: addresses that it makes up, and questions for routers.
-    let ipv6 = match settings.ipv6 {
-        false => &[("disable_ipv6", "1")][..],
-        true => {
-            &[("addr_gen_mode", "1"), ("accept_dad", "0"), ("accept_ra", "0"), ("router_solicitations", "0")]
-        }
-    };
+    // The kernel's own first words would be strangers on the link.
     for which in ["all", "default"] {
-        for (name, value) in ipv6 {
+        let path = format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6");
+        if Path::new(&path).exists() {
+            fs::write(&path, "1")?;
+        }
+    }
+    Ok(())
+}
+
+/// Lets this namespace have addresses of IPv6. The kernel makes up none itself, and asks for neither neighbours nor routers.
+fn enable_ipv6() -> io::Result<()> {
+    let settings = [
+        ("addr_gen_mode", "1"),
+        ("accept_dad", "0"),
+        ("accept_ra", "0"),
+        ("router_solicitations", "0"),
+        ("disable_ipv6", "0"),
+    ];
+    for (name, value) in settings {
+        for which in ["default", NAME, "lo"] {
             let path = format!("/proc/sys/net/ipv6/conf/{which}/{name}");
-            if Path::new(&path).exists() {
-                fs::write(&path, value)?;
-            } else if settings.ipv6 {
-                return Err(io::Error::new(io::ErrorKind::Unsupported, "this kernel has no IPv6"));
-            }
+            fs::write(&path, value)
+                .map_err(|error| io::Error::new(error.kind(), format!("IPv6: {path}: {error}")))?;
         }
     }
     Ok(())
@@ -254,7 +261,7 @@ mod tests {
         stack.ecn = Ecn::Classic;
         let settings = Settings::of(&stack);
         assert!(settings.ecn && settings.quick_ack);
-        let route = commands(&settings, Side::SENDERS, Side::RECEIVERS).pop().unwrap();
+        let route = commands(&settings, address::SENDERS, address::RECEIVERS).pop().unwrap();
         assert_eq!(
             route,
             "route add 198.19.0.0/16 dev cwnd0 src 198.18.0.1 initcwnd 10 rto_min 50ms quickack 1"

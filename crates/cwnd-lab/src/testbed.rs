@@ -17,6 +17,7 @@ pub struct Testbed {
     ends: Ends,
     emulator: Emulator,
     before: Drops,
+    settings: Settings,
 }
 
 impl Testbed {
@@ -25,29 +26,22 @@ impl Testbed {
     /// # Errors
     /// What could not be made.
     pub fn new(scenario: &Scenario, watcher: Option<Box<dyn Watcher>>) -> io::Result<Testbed> {
-        Testbed::build(scenario, Settings::of(&scenario.stack), watcher)
-    }
-
-    /// Builds one whose ends have addresses of IPv6, too ([`crate::address`]).
-    ///
-    /// # Errors
-    /// What could not be made; a kernel without IPv6.
-    pub fn with_ipv6(scenario: &Scenario, watcher: Option<Box<dyn Watcher>>) -> io::Result<Testbed> {
-        Testbed::build(scenario, Settings { ipv6: true, ..Settings::of(&scenario.stack) }, watcher)
-    }
-
-    fn build(
-        scenario: &Scenario,
-        settings: Settings,
-        watcher: Option<Box<dyn Watcher>>,
-    ) -> io::Result<Testbed> {
+        let settings = Settings::of(&scenario.stack);
         let (ends, tuns) = Ends::new(&settings)?;
         let before = Drops::now(&ends)?;
         let clock = Clock::start();
         let rest = rest(scenario);
         let plan = Plan { warm_up: None, end: u64::MAX, samples: Vec::new(), sampled: Vec::new(), rest };
         let emulator = Emulator::start(drive(scenario, &settings, tuns, clock, 0, plan, watcher)?)?;
-        Ok(Testbed { ends, emulator, before })
+        Ok(Testbed { ends, emulator, before, settings })
+    }
+
+    /// Gives both ends addresses of IPv6, too ([`crate::address`]).
+    ///
+    /// # Errors
+    /// A kernel without IPv6.
+    pub fn add_ipv6(&self) -> io::Result<()> {
+        self.ends.add_ipv6(&self.settings)
     }
 
     /// Where flows are sent from.

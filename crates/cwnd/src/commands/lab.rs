@@ -91,8 +91,9 @@ fn build(
         Some((capture, watcher)) => (Some(capture), Some(watcher)),
         None => (None, None),
     };
-    let made = if ipv6 { Testbed::with_ipv6(scenario, watcher) } else { Testbed::new(scenario, watcher) };
-    let testbed = made.map_err(|error| Failure::broken(format!("the network cannot be built: {error}")))?;
+    let testbed = Testbed::new(scenario, watcher)
+        .and_then(|testbed| if ipv6 { testbed.add_ipv6().map(|()| testbed) } else { Ok(testbed) })
+        .map_err(|error| Failure::broken(format!("the network cannot be built: {error}")))?;
     Ok((testbed, capture))
 }
 
