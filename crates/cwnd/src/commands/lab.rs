@@ -21,8 +21,8 @@ use std::path::Path;
 
 /// Emulated networks on this host: for the TCP of its kernel, and for programs of your own.
 ///
-/// Two network namespaces hang on an emulator of links, queues and losses. Nothing outside of them is touched, and all of it goes
-/// away at the end. Studies run in such a network with `cwnd run --engine kernel`.
+/// Two network namespaces hang on an emulator of links, queues and losses. Nothing outside of them is touched but by `lab link
+/// --outside`, and all of it goes away at the end. Studies run in such a network with `cwnd run --engine kernel`.
 #[derive(Args)]
 pub struct Flags {
     #[command(subcommand)]
