@@ -8,6 +8,8 @@ use std::io::{self, Write};
 pub enum LinkType {
     /// `LINKTYPE_ETHERNET`.
     Ethernet = 1,
+    /// `LINKTYPE_RAW`: packets begin with the header of IPv4 or IPv6.
+    Ip = 101,
     /// `LINKTYPE_IPV4`: packets begin with the IPv4 header.
     Ipv4 = 228,
 }

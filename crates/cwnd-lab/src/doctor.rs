@@ -56,7 +56,11 @@ fn finding(what: &'static str, found: Result<String, String>, optional: bool) ->
 fn root() -> Finding {
     // SAFETY: it has no arguments and cannot fail.
     let root = unsafe { libc::geteuid() } == 0;
-    let found = if root { Ok("yes".to_owned()) } else { Err("no; run it with sudo".to_owned()) };
+    let found = if root {
+        Ok("yes".to_owned())
+    } else {
+        Err("no; run it with sudo, or after `unshare -Urn`".to_owned())
+    };
     finding("root", found, false)
 }
 

@@ -1,6 +1,7 @@
 //! The network between the two ends: packets of real hosts go through a network of `cwnd-net`, in real time.
 
 mod account;
+mod change;
 mod drive;
 mod lateness;
 mod net;
@@ -10,7 +11,7 @@ mod thread;
 
 pub use account::{Accounts, FlowCounts};
 pub use cwnd_net::LinkCounts;
-pub use drive::{Clock, Counts, Drive, End, Plan, Record, Snapshot, Watcher};
+pub use drive::{Clock, Counts, Drive, End, NewLinks, Plan, Record, Snapshot, Watcher};
 pub use lateness::RateMeter;
 pub use net::{Inside, network};
 pub use pool::Pool;

@@ -1,11 +1,12 @@
 //! The two ends: a namespace for all senders and one for all receivers, each with the device that connects it to the emulator.
 
-use crate::address::{self, PREFIX};
+use crate::address::{self, PREFIX, PREFIX_IPV6};
 use crate::namespace::Namespace;
-use crate::tun::{self, NAME, Tun};
+use crate::tun::{NAME, Tun};
 use cwnd_scenario::{DelayedAck, Ecn, Stack};
 use std::fs;
 use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
 /// How many packets a device should hold until the emulator takes them: more than there ever are, since what is dropped there
@@ -100,14 +101,28 @@ impl Ends {
         let senders = ends.senders.within(|| configure(settings).and_then(|()| Tun::new()))?;
         let receivers = ends.receivers.within(|| configure(settings).and_then(|()| Tun::new()))?;
         for end in [&ends.senders, &ends.receivers] {
-            let set = |packets| end.within(|| tun::set_queue(packets));
-            let held = greatest_accepted(LEAST_DEVICE_QUEUE, DEVICE_QUEUE, set)
-                .map_err(|error| io::Error::new(error.kind(), format!("txqueuelen of {NAME}: {error}")))?;
+            // Unlike the ioctl, netlink allows this in a user namespace, too.
+            let set = |packets| end.ip(&[format!("link set {NAME} txqueuelen {packets}")]);
+            let held = greatest_accepted(LEAST_DEVICE_QUEUE, DEVICE_QUEUE, set)?;
             ends.device_queue = ends.device_queue.min(held);
         }
         ends.senders.ip(&commands(settings, address::SENDERS, address::RECEIVERS))?;
         ends.receivers.ip(&commands(settings, address::RECEIVERS, address::SENDERS))?;
         Ok((ends, [senders, receivers]))
+    }
+
+    /// Gives both ends addresses of IPv6, too.
+    ///
+    /// # Errors
+    /// A kernel without IPv6.
+    pub fn add_ipv6(&self, settings: &Settings) -> io::Result<()> {
+        let (senders, receivers) = (address::SENDERS_IPV6, address::RECEIVERS_IPV6);
+        for (end, here, there) in [(&self.senders, senders, receivers), (&self.receivers, receivers, senders)]
+        {
+            end.within(enable_ipv6)?;
+            end.ip(&commands_ipv6(settings, here, there))?;
+        }
+        Ok(())
     }
 }
 
@@ -132,22 +147,34 @@ fn greatest_accepted(least: u32, most: u32, set: impl Fn(u32) -> io::Result<()>)
 }
 
 /// For `ip`: this end's device and addresses, and the way to the other end. There is no default route.
-fn commands(settings: &Settings, here: std::net::Ipv4Addr, there: std::net::Ipv4Addr) -> Vec<String> {
-    let Settings { mtu, initial_window, .. } = settings;
-    let first = std::net::Ipv4Addr::from(u32::from(here) + 1);
-    let min_rto = settings.min_rto.map(|ms| format!(" rto_min {ms}ms")).unwrap_or_default();
-    let quick_ack = if settings.quick_ack { " quickack 1" } else { "" };
+fn commands(settings: &Settings, here: Ipv4Addr, there: Ipv4Addr) -> Vec<String> {
+    let first = Ipv4Addr::from(u32::from(here) + 1);
     vec![
         "link set lo up".to_owned(),
-        format!("link set {NAME} mtu {mtu}"),
+        format!("link set {NAME} mtu {}", settings.mtu),
         format!("link set {NAME} up"),
         format!("address add {first}/32 dev {NAME}"),
         // All addresses of this end are this end's.
         format!("route add local {here}/{PREFIX} dev lo"),
-        format!(
-            "route add {there}/{PREFIX} dev {NAME} src {first} initcwnd {initial_window}{min_rto}{quick_ack}"
-        ),
+        format!("route add {there}/{PREFIX} dev {NAME} src {first} {}", of_route(settings)),
     ]
+}
+
+/// The same for IPv6, on a device that is up.
+fn commands_ipv6(settings: &Settings, here: Ipv6Addr, there: Ipv6Addr) -> Vec<String> {
+    let first = Ipv6Addr::from(u128::from(here) + 1);
+    vec![
+        format!("address add {first}/128 dev {NAME} nodad"),
+        format!("route add local {here}/{PREFIX_IPV6} dev lo"),
+        format!("route add {there}/{PREFIX_IPV6} dev {NAME} src {first} {}", of_route(settings)),
+    ]
+}
+
+/// What TCP takes from the route to the other end.
+fn of_route(settings: &Settings) -> String {
+    let min_rto = settings.min_rto.map(|ms| format!(" rto_min {ms}ms")).unwrap_or_default();
+    let quick_ack = if settings.quick_ack { " quickack 1" } else { "" };
+    format!("initcwnd {}{min_rto}{quick_ack}", settings.initial_window)
 }
 
 /// Write this namespace's settings.
@@ -170,11 +197,30 @@ fn configure(settings: &Settings) -> io::Result<()> {
         let path = format!("/proc/sys/net/ipv4/{name}");
         fs::write(&path, value).map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))?;
     }
-    // Nobody here speaks IPv6; the kernel's own first words would be strangers on the link.
+    // The kernel's own first words would be strangers on the link.
     for which in ["all", "default"] {
         let path = format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6");
         if Path::new(&path).exists() {
             fs::write(&path, "1")?;
+        }
+    }
+    Ok(())
+}
+
+/// Lets this namespace have addresses of IPv6. The kernel makes up none itself, and asks for neither neighbours nor routers.
+fn enable_ipv6() -> io::Result<()> {
+    let settings = [
+        ("addr_gen_mode", "1"),
+        ("accept_dad", "0"),
+        ("accept_ra", "0"),
+        ("router_solicitations", "0"),
+        ("disable_ipv6", "0"),
+    ];
+    for (name, value) in settings {
+        for which in ["default", NAME, "lo"] {
+            let path = format!("/proc/sys/net/ipv6/conf/{which}/{name}");
+            fs::write(&path, value)
+                .map_err(|error| io::Error::new(error.kind(), format!("IPv6: {path}: {error}")))?;
         }
     }
     Ok(())

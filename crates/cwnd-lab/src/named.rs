@@ -4,6 +4,7 @@
 //! whoever comes next takes away those of processes that are no more. One process at a time gives names or takes them away.
 
 use crate::namespace::Namespace;
+use crate::outside;
 use std::ffi::CString;
 use std::fs;
 use std::io::{self, Write};
@@ -79,15 +80,16 @@ impl Drop for Named {
 }
 
 /// The folder of records, for one process at a time while this lives.
-struct Records {
+pub(crate) struct Records {
     _lock: fs::File,
 }
 
 impl Records {
     /// Waits for those that have it.
-    fn open() -> io::Result<Records> {
+    pub(crate) fn open() -> io::Result<Records> {
         loop {
-            fs::create_dir_all(RECORDS)?;
+            fs::create_dir_all(RECORDS)
+                .map_err(|error| io::Error::new(error.kind(), format!("{RECORDS}: {error}")))?;
             let folder = match fs::File::open(RECORDS) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 folder => folder?,
@@ -106,13 +108,14 @@ impl Records {
     }
 
     /// Records that a name is this process's.
-    fn add(&self, name: &str) -> io::Result<()> {
+    pub(crate) fn add(&self, name: &str) -> io::Result<()> {
         let id = std::process::id();
         let mut record = fs::File::create_new(Path::new(RECORDS).join(name))?;
         write!(record, "{id} {}", began(id))
     }
 
-    fn clean_up(&self) -> Vec<String> {
+    /// Removes what processes have left that are no more. Returns the names.
+    pub(crate) fn clean_up(&self) -> Vec<String> {
         let Ok(records) = fs::read_dir(RECORDS) else { return Vec::new() };
         let mut gone = Vec::new();
         for record in records.flatten() {
@@ -123,6 +126,9 @@ impl Records {
             if !lives {
                 let name = record.file_name().to_string_lossy().into_owned();
                 remove(&name);
+                if name.starts_with(outside::DEVICE) {
+                    outside::close(&name);
+                }
                 gone.push(name);
             }
         }
@@ -147,7 +153,7 @@ pub fn clean_up() -> Vec<String> {
 }
 
 /// The records are this process's meanwhile.
-fn remove(name: &str) {
+pub(crate) fn remove(name: &str) {
     let path: PathBuf = Path::new(NAMES).join(name);
     let path_c = c_path(&path);
     // SAFETY: the path ends with a zero and lives as long as the call.

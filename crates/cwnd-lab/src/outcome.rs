@@ -175,30 +175,33 @@ fn observed(told: &TrafficRecord, times: usize) -> Vec<Observed> {
 
 fn emulation(answers: &Measurements) -> Emulation {
     let Record { lateness, rate_error, .. } = &answers.record;
-    let late_p99 = lateness.quantile(0.99);
-    let mut validity_warnings = Vec::new();
-    if late_p99 > TOO_LATE.0 {
-        validity_warnings.push(format!(
-            "one packet in a hundred came out more than {} late, where {} is the most",
-            Time(late_p99),
-            TOO_LATE
+    Emulation {
+        late_p50: Time(lateness.quantile(0.5)),
+        late_p99: Time(lateness.quantile(0.99)),
+        late_max: Time(lateness.max),
+        rate_error: *rate_error,
+        steal: answers.steal,
+        validity_warnings: validity_warnings(&answers.record),
+        host: host::kernel(),
+        implementations: answers.implementations.clone(),
+    }
+}
+
+/// Returns why a network was not accurate enough for a valid run; nothing if it was.
+pub fn validity_warnings(record: &Record) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let late_p99 = Time(record.lateness.quantile(0.99));
+    if late_p99 > TOO_LATE {
+        warnings.push(format!(
+            "one packet in a hundred came out more than {late_p99} late, where {TOO_LATE} is the most"
         ));
     }
-    if let Some(error) = rate_error.filter(|error| *error > RATE_ERROR) {
-        validity_warnings.push(format!(
+    if let Some(error) = record.rate_error.filter(|error| *error > RATE_ERROR) {
+        warnings.push(format!(
             "the bottleneck's rate was {:.1} % off for a second, where {:.0} % is the most",
             error * 100.0,
             RATE_ERROR * 100.0
         ));
     }
-    Emulation {
-        late_p50: Time(lateness.quantile(0.5)),
-        late_p99: Time(late_p99),
-        late_max: Time(lateness.max),
-        rate_error: *rate_error,
-        steal: answers.steal,
-        validity_warnings,
-        host: host::kernel(),
-        implementations: answers.implementations.clone(),
-    }
+    warnings
 }

@@ -2,7 +2,7 @@
 
 use crate::drops::Drops;
 use crate::emulator::{
-    Accounts, Clock, Drive, Emulator, Inside, Plan, Pool, RateMeter, Snapshot, Watcher, network,
+    Accounts, Clock, Drive, Emulator, Inside, NewLinks, Plan, Pool, RateMeter, Snapshot, Watcher, network,
 };
 use crate::ends::{ETHERNET, Ends, Settings};
 use crate::namespace::Namespace;
@@ -17,6 +17,7 @@ pub struct Testbed {
     ends: Ends,
     emulator: Emulator,
     before: Drops,
+    settings: Settings,
 }
 
 impl Testbed {
@@ -32,7 +33,15 @@ impl Testbed {
         let rest = rest(scenario);
         let plan = Plan { warm_up: None, end: u64::MAX, samples: Vec::new(), sampled: Vec::new(), rest };
         let emulator = Emulator::start(drive(scenario, &settings, tuns, clock, 0, plan, watcher)?)?;
-        Ok(Testbed { ends, emulator, before })
+        Ok(Testbed { ends, emulator, before, settings })
+    }
+
+    /// Gives both ends addresses of IPv6, too ([`crate::address`]).
+    ///
+    /// # Errors
+    /// A kernel without IPv6.
+    pub fn add_ipv6(&self) -> io::Result<()> {
+        self.ends.add_ipv6(&self.settings)
     }
 
     /// Where flows are sent from.
@@ -53,6 +62,16 @@ impl Testbed {
     /// What has been counted.
     pub fn snapshot(&self) -> Snapshot {
         self.emulator.control().snapshot()
+    }
+
+    /// Changes the links to those of another scenario with the same topology. Returns when that has been done: 20 ms later, at most.
+    ///
+    /// # Errors
+    /// What cannot change while a link runs: the queue's discipline, schedules, traces, ACK thinning, and whether jitter reorders.
+    /// Nothing is changed then.
+    pub fn change(&self, to: &Scenario) -> Result<(), String> {
+        let links = to.network.links.clone();
+        self.emulator.control().change(NewLinks { links, rest: rest(to) })
     }
 
     /// Whether the emulator has ended by itself, which it does only if something is wrong: [`Testbed::end`] tells what.
@@ -124,7 +143,8 @@ pub fn drive(
     let full_packet = scenario.stack.full_packet();
     let of_network = cwnd_net::Settings { seed: scenario.seed, origin, full_packet, ..Default::default() };
     let net = network(&scenario.network.links, ways.collect(), &of_network, inside);
-    Ok(Drive::new(net.map_err(io::Error::other)?, tuns, clock, meter, plan, watcher))
+    let links = scenario.network.links.clone();
+    Ok(Drive::new(net.map_err(io::Error::other)?, links, tuns, clock, meter, plan, watcher))
 }
 
 /// Full packets that cross a scenario's bottleneck in a second; none where its rate is unlimited.

@@ -11,7 +11,7 @@ pub const NAME: &str = "cwnd0";
 /// `TUNSETIFF` of `linux/if_tun.h`.
 const TUNSETIFF: libc::c_ulong = 0x4004_54CA;
 
-/// A device of IPv4 packets. It goes away when this is dropped, or the process ends in whatever way.
+/// A device of IP packets. It goes away when this is dropped, or the process ends in whatever way.
 pub struct Tun(File);
 
 impl Tun {
@@ -22,7 +22,11 @@ impl Tun {
     pub fn new() -> io::Result<Tun> {
         let file =
             OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
-        let mut request = request();
+        // SAFETY: all-zero is a value of this structure of plain numbers.
+        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+        for (to, from) in request.ifr_name.iter_mut().zip(NAME.bytes()) {
+            *to = from as libc::c_char;
+        }
         request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
         // SAFETY: the structure is what this request reads and writes.
         if unsafe { libc::ioctl(file.as_raw_fd(), TUNSETIFF as _, &raw mut request) } != 0 {
@@ -53,33 +57,6 @@ impl Tun {
     pub fn write(&self, packet: &[u8]) -> io::Result<()> {
         (&self.0).write(packet).map(drop)
     }
-}
-
-/// Sets how many packets the device of the calling thread's network namespace holds.
-///
-/// # Errors
-/// The kernel allows less, or has no such device.
-pub fn set_queue(packets: u32) -> io::Result<()> {
-    let length = libc::c_int::try_from(packets).map_err(|_| io::Error::from_raw_os_error(libc::ERANGE))?;
-    let mut request = request();
-    request.ifr_ifru.ifru_ifindex = length;
-    // Any socket speaks for its network namespace.
-    let socket = std::net::UdpSocket::bind((std::net::Ipv4Addr::UNSPECIFIED, 0))?;
-    // SAFETY: the structure is what this request reads; the length of the queue is a number at the union's beginning.
-    match unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFTXQLEN as _, &raw mut request) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
-/// A request for the device, and nothing asked yet.
-fn request() -> libc::ifreq {
-    // SAFETY: all-zero is a value of this structure of plain numbers.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    for (to, from) in request.ifr_name.iter_mut().zip(NAME.bytes()) {
-        *to = from as libc::c_char;
-    }
-    request
 }
 
 impl AsRawFd for Tun {

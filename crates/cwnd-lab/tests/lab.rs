@@ -4,11 +4,13 @@
 //! `cargo test -p cwnd-lab --test lab -- --include-ignored --nocapture`
 #![cfg(target_os = "linux")]
 
-use cwnd_lab::{Lab, Named, Namespace, Testbed, doctor, probe};
+use cwnd_lab::{Lab, Named, Namespace, Testbed, address, doctor, probe};
 use cwnd_scenario::{
-    AlgorithmSpec, Counting, Engine, EngineError, FlowSpec, LinkSpec, Loss, Network, Outcome, QueueLimit,
-    QueueSpec, Rate, Scenario, Stack, Time, Traffic,
+    AlgorithmSpec, Counting, Ecn, Engine, EngineError, FlowSpec, LinkSpec, Loss, Network, Outcome,
+    QueueLimit, QueueSpec, Rate, Scenario, Stack, Time, Traffic,
 };
+use std::io::{self, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,6 +78,39 @@ fn no_packet_comes_early_and_few_come_late() {
     let record = testbed.end().unwrap();
     assert_eq!(record.at_end.links[0].arrived, 100);
     assert_eq!(record.at_end.links[1].delivered, 100);
+}
+
+#[test]
+#[ignore = "needs root, TUN devices and ip"]
+fn a_flow_of_ipv6_is_emulated_and_marked() {
+    let _turn = turn();
+    let mut asked = scenario(20, 20, 100, 1, vec![flow("newreno")]);
+    asked.stack.ecn = Ecn::Classic;
+    asked.network.links[0].queue.ecn_threshold = Some(20);
+    let testbed = Testbed::new(&asked, None).unwrap();
+    testbed.add_ipv6().unwrap();
+    // The kernel's own words for neighbours and routers would come in this time.
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(testbed.snapshot().counts.links[0].arrived, 0);
+    let server = SocketAddr::new(address::receiver_ipv6(0).into(), 5001);
+    let listener = testbed.receivers().within(|| TcpListener::bind(server)).unwrap();
+    let received = thread::spawn(move || {
+        let (mut stream, from) = listener.accept().unwrap();
+        (io::copy(&mut stream, &mut io::sink()).unwrap(), from)
+    });
+    let bytes = 2_000_000;
+    let mut stream = testbed.senders().within(|| TcpStream::connect(server)).unwrap();
+    stream.write_all(&vec![0; bytes as usize]).unwrap();
+    drop(stream);
+    let (arrived, from) = received.join().unwrap();
+    assert_eq!((arrived, from.ip()), (bytes, IpAddr::from(address::sender_ipv6(0))));
+    assert_eq!(testbed.other_drops().unwrap(), [] as [String; 0]);
+    let record = testbed.end().unwrap();
+    let flow = &record.at_end.flows[0];
+    assert_eq!(flow.bytes_in_order, bytes);
+    assert!(flow.rtt_min >= Some(20_000_000) && flow.rtt_samples > 100, "{flow:?}");
+    assert!(flow.packets_marked > 0 && flow.packets_dropped == 0, "{flow:?}");
+    assert_eq!(record.strangers, 0);
 }
 
 #[test]

@@ -26,6 +26,7 @@ pub mod measure;
 pub mod report;
 pub mod sampled_throughput;
 pub mod series;
+pub mod spread;
 pub mod table;
 pub mod topology;
 pub mod trace_figure;

@@ -50,6 +50,12 @@ impl Failure {
         }
     }
 
+    /// A program that was run failed with this exit code. The message is empty if the program has said why.
+    #[cfg(target_os = "linux")]
+    pub fn of_program(code: u8, message: impl Into<String>) -> Failure {
+        Failure { label: "", message: message.into(), code }
+    }
+
     /// Everything that is wrong with what was asked for, in one message.
     pub fn problems(problems: &[Problem]) -> Failure {
         Failure::bad_input(match problems {
@@ -71,9 +77,11 @@ impl Failure {
         &self.message
     }
 
-    /// Prints the message, and returns the exit code.
+    /// Prints the message, if there is one, and returns the exit code.
     pub fn report(self) -> u8 {
-        tell!("{}{}", self.label, self.message);
+        if !self.message.is_empty() {
+            tell!("{}{}", self.label, self.message);
+        }
         self.code
     }
 }

@@ -26,6 +26,7 @@ pub struct SettingFlags<S> {
 }
 
 /// A setting that was given.
+#[derive(Clone)]
 pub struct Given {
     /// Which.
     pub setting: &'static Setting,
@@ -44,6 +45,19 @@ impl<S> SettingFlags<S> {
         self.given.iter().find(|given| given.setting.key == key).map_or(&[], |given| &given.values)
     }
 
+    /// Returns these settings with another value for one of them, which takes the place of settings that exclude it.
+    #[cfg(target_os = "linux")]
+    pub fn with(&self, setting: &'static Setting, value: String) -> SettingFlags<S> {
+        let excludes = |key: &str| {
+            key == setting.key
+                || CONFLICTS.contains(&(key, setting.key))
+                || CONFLICTS.contains(&(setting.key, key))
+        };
+        let kept = self.given.iter().filter(|given| !excludes(given.setting.key)).cloned();
+        let given = kept.chain([Given { setting, values: vec![value] }]).collect();
+        SettingFlags { given, selection: PhantomData }
+    }
+
     /// Puts the values into an experiment.
     pub fn apply(&self, experiment: &mut ExperimentSpec) {
         for given in &self.given {
@@ -52,6 +66,12 @@ impl<S> SettingFlags<S> {
                 let _ = (given.setting.set)(experiment, value);
             }
         }
+    }
+}
+
+impl<S> Clone for SettingFlags<S> {
+    fn clone(&self) -> SettingFlags<S> {
+        SettingFlags { given: self.given.clone(), selection: PhantomData }
     }
 }
 

@@ -2,6 +2,7 @@
 //! other end's device when they are due.
 
 use super::account::{FlowCounts, is_back};
+use super::change::change;
 use super::lateness::{Lateness, RateMeter};
 use super::net::{Inside, Net, Way, progress};
 use super::packet;
@@ -9,11 +10,13 @@ use super::pool::{Frame, Meta};
 use crate::address;
 use crate::tun::Tun;
 use cwnd_net::{Delivery, LinkCounts};
+use cwnd_scenario::LinkSpec;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard};
-use std::time::Instant;
+use std::sync::mpsc::{self, SyncSender};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Packets that are read from a device before due packets are written, at most.
 const BATCH: usize = 16;
@@ -107,12 +110,28 @@ pub struct Snapshot {
     pub completed: bool,
 }
 
+/// What the links are to be from now on.
+#[derive(Clone, Debug)]
+pub struct NewLinks {
+    /// All links of the network, in the scenario's order.
+    pub links: Vec<LinkSpec>,
+    /// See [`Plan::rest`].
+    pub rest: u64,
+}
+
+/// New links, and who waits for the answer.
+type Change = (NewLinks, SyncSender<Result<(), String>>);
+
 /// What joins the emulator's thread with others.
 #[derive(Default)]
 pub struct Control {
     stop: AtomicBool,
     snapshot: Mutex<Snapshot>,
+    changes: Mutex<Vec<Change>>,
 }
+
+/// How long a change may take.
+const CHANGE: Duration = Duration::from_secs(5);
 
 impl Control {
     /// End it soon.
@@ -122,12 +141,22 @@ impl Control {
 
     /// How far it was at most a twentieth of a second ago.
     pub fn snapshot(&self) -> Snapshot {
-        self.lock().clone()
+        lock(&self.snapshot).clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Snapshot> {
-        self.snapshot.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    /// Changes the links, and waits until that has been done.
+    ///
+    /// # Errors
+    /// What cannot change while the emulator runs. Nothing is changed then.
+    pub fn change(&self, to: NewLinks) -> Result<(), String> {
+        let (done, answer) = mpsc::sync_channel(1);
+        lock(&self.changes).push((to, done));
+        answer.recv_timeout(CHANGE).unwrap_or_else(|_| Err("the emulator does not run any more".to_owned()))
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What an emulator answers when it ends.
@@ -154,13 +183,15 @@ pub struct Record {
     pub completed: bool,
     /// Packets that an end's namespace refused when they were written to its device, and why the first was.
     pub refused: (u64, Option<String>),
-    /// Packets that could not be read as IPv4 packets of this network.
+    /// Packets that could not be read as IP packets.
     pub strangers: u64,
 }
 
 /// An emulator, ready to run.
 pub struct Drive {
     net: Net,
+    /// As they are now.
+    links: Vec<LinkSpec>,
     outside: Outside,
     flows: u32,
     clock: Clock,
@@ -205,9 +236,11 @@ impl Outside {
 }
 
 impl Drive {
-    /// An emulator of this network between the devices of the senders' and the receivers' namespace. `meter` measures the bottleneck's rate.
+    /// An emulator of this network of links between the devices of the senders' and the receivers' namespace. `meter` measures the
+    /// bottleneck's rate.
     pub fn new(
         net: Net,
+        links: Vec<LinkSpec>,
         tuns: [Tun; 2],
         clock: Clock,
         meter: Option<RateMeter>,
@@ -217,7 +250,7 @@ impl Drive {
         let outside =
             Outside { tuns, clock, lateness: Lateness::default(), meter, refused: (0, None), watcher };
         let flows = (net.routes().len() / 2) as u32;
-        Drive { net, outside, flows, clock, plan, record: Record::default(), wakings: (0, 0) }
+        Drive { net, links, outside, flows, clock, plan, record: Record::default(), wakings: (0, 0) }
     }
 
     /// Run until the plan's end, or until it is told to stop.
@@ -232,15 +265,20 @@ impl Drive {
             if now >= next_look {
                 // The ends of the warm-up and of all are met when they come.
                 let ends = [self.plan.warm_up, Some(self.plan.end)].into_iter().flatten();
-                next_look = ends.filter(|end| *end > now).fold(now + LOOK, u64::min);
+                let tells = (now / TELL + 1) * TELL;
+                next_look = ends.filter(|end| *end > now).fold((now + LOOK).min(tells), u64::min);
                 if control.stop.load(Ordering::Relaxed) || now >= self.plan.end {
                     let at = now.min(self.plan.end);
                     return Ok(self.end(at));
                 }
                 self.keep_warm_up(now);
+                for (to, done) in std::mem::take(&mut *lock(&control.changes)) {
+                    // Who does not wait any more has given up.
+                    let _ = done.try_send(self.change(now, to));
+                }
                 if now >= next_tell {
-                    next_tell = now + TELL;
-                    *control.lock() = self.snapshot(now);
+                    next_tell = tells;
+                    *lock(&control.snapshot) = self.snapshot(now);
                 }
             }
             self.sample(now);
@@ -261,6 +299,17 @@ impl Drive {
         while let Some(delivery) = self.net.next_delivery(now) {
             self.outside.write(delivery, self.net.observer_mut());
         }
+    }
+
+    fn change(&mut self, now: u64, to: NewLinks) -> Result<(), String> {
+        self.advance(now);
+        change(&mut self.net, now, &self.links, &to.links)?;
+        if let Some(meter) = &mut self.outside.meter {
+            meter.set_rate(now, to.links[self.net.observer().bottleneck].rate.0);
+        }
+        self.links = to.links;
+        self.plan.rest = to.rest;
+        Ok(())
     }
 
     /// Take what one end has sent. Returns how many packets that were.

@@ -1,6 +1,7 @@
 //! How well the emulator keeps its times, and its rate.
 
 use super::pool::Sent;
+use cwnd_scenario::Rate;
 
 /// Buckets of a microsecond each; what is later goes into the last.
 const BUCKETS: usize = 1 << 16;
@@ -52,6 +53,8 @@ const WINDOW: u64 = 1_000_000_000;
 pub struct RateMeter {
     /// Bit/s.
     rate: f64,
+    /// Since when the link has this rate, ns.
+    since: u64,
     begin: Option<(Sent, u64)>,
     /// The greatest deviation so far, as a share of the rate.
     pub error: Option<f64>,
@@ -60,12 +63,20 @@ pub struct RateMeter {
 impl RateMeter {
     /// Creates one for a link of this rate, bit/s.
     pub fn new(rate: u64) -> RateMeter {
-        RateMeter { rate: rate as f64, begin: None, error: None }
+        RateMeter { rate: rate as f64, since: 0, begin: None, error: None }
+    }
+
+    /// From `now` on the link has another rate, bit/s. Nothing is measured at an unlimited rate.
+    pub fn set_rate(&mut self, now: u64, rate: u64) {
+        *self = RateMeter { rate: rate as f64, since: now, begin: None, error: self.error };
     }
 
     /// A packet that left the link as `sent` says came out of the emulator so much later than due, ns.
     #[inline]
     pub fn record(&mut self, sent: Sent, late: u64) {
+        if sent.at < self.since || self.rate == Rate::UNLIMITED.0 as f64 {
+            return;
+        }
         let real = sent.at + late;
         match self.begin {
             Some((begin, _)) if begin.busy_periods == sent.busy_periods && begin.bytes <= sent.bytes => {}
@@ -111,6 +122,19 @@ mod tests {
         (500..1300).for_each(|i| meter.record(packet(i, 2), 0));
         assert_eq!(meter.error, None);
         (1300..1501).for_each(|i| meter.record(packet(i, 2), 0));
+        assert_eq!(meter.error, Some(0.0));
+    }
+
+    #[test]
+    fn a_new_rate_is_measured_by_what_was_sent_at_it() {
+        let mut meter = RateMeter::new(10_000_000);
+        (0..500).for_each(|i| meter.record(packet(i, 1), 0));
+        // From now on a packet each two milliseconds; the last of the old ones come out later.
+        meter.set_rate(500_000_000, 5_000_000);
+        (450..500).for_each(|i| meter.record(packet(i, 1), 0));
+        let slower =
+            |i: u64| Sent { at: 500_000_000 + 2_000_000 * i, bytes: (500 + i) * 1250, busy_periods: 1 };
+        (1..=501).for_each(|i| meter.record(slower(i), 0));
         assert_eq!(meter.error, Some(0.0));
     }
 

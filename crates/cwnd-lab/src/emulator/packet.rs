@@ -1,15 +1,16 @@
 //! What the emulator reads in a packet, and the one thing that it writes there: the congestion mark.
 
 use cwnd_link::Codepoint;
-use etherparse::{IpEcn, IpNumber, Ipv4HeaderSlice, TcpSlice};
+use etherparse::{IpEcn, IpNumber, Ipv4HeaderSlice, Ipv6ExtensionsSlice, Ipv6HeaderSlice, TcpSlice};
+use std::net::IpAddr;
 
-/// What the network needs to know of an IPv4 packet (RFC 791).
+/// What the network needs to know of an IPv4 (RFC 791) or IPv6 packet (RFC 8200).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Where it is from, in host byte order.
-    pub source: u32,
+    /// Where it is from.
+    pub source: IpAddr,
     /// Where it goes.
-    pub destination: u32,
+    pub destination: IpAddr,
     /// Its ECN field.
     pub ecn: Codepoint,
     /// What TCP says, if it is TCP and no fragment.
@@ -34,20 +35,43 @@ pub struct Tcp {
     pub plain_ack: bool,
 }
 
-/// Reads an IPv4 packet; nothing if it is none, or shorter than it says.
+/// Reads an IP packet; nothing if it is none, or shorter than it says.
 pub fn read(packet: &[u8]) -> Option<Header> {
+    match packet.first()? >> 4 {
+        4 => read_ipv4(packet),
+        6 => read_ipv6(packet),
+        _ => None,
+    }
+}
+
+fn read_ipv4(packet: &[u8]) -> Option<Header> {
     let ip = Ipv4HeaderSlice::from_slice(packet).ok()?;
     let segment = packet.get(ip.slice().len()..usize::from(ip.total_len()))?;
-    let ecn = match ip.ecn() {
+    // Only the first fragment would have a TCP header, and not all of its data.
+    let is_tcp = ip.protocol() == IpNumber::TCP && !ip.is_fragmenting_payload();
+    let tcp = is_tcp.then(|| read_tcp(segment)).flatten();
+    let (source, destination) = (ip.source_addr().into(), ip.destination_addr().into());
+    Some(Header { source, destination, ecn: codepoint(ip.ecn()), tcp })
+}
+
+fn read_ipv6(packet: &[u8]) -> Option<Header> {
+    let ip = Ipv6HeaderSlice::from_slice(packet).ok()?;
+    let begin = ip.slice().len();
+    let behind = packet.get(begin..begin + usize::from(ip.payload_length()))?;
+    let (extensions, next, segment) = Ipv6ExtensionsSlice::from_slice(ip.next_header(), behind).ok()?;
+    let is_tcp = next == IpNumber::TCP && !extensions.is_fragmenting_payload();
+    let tcp = is_tcp.then(|| read_tcp(segment)).flatten();
+    let (source, destination) = (ip.source_addr().into(), ip.destination_addr().into());
+    Some(Header { source, destination, ecn: codepoint(ip.ecn()), tcp })
+}
+
+fn codepoint(ecn: IpEcn) -> Codepoint {
+    match ecn {
         IpEcn::NotEct => Codepoint::NotEct,
         IpEcn::Ect1 => Codepoint::Ect1,
         IpEcn::Ect0 => Codepoint::Ect0,
         IpEcn::CongestionExperienced => Codepoint::Ce,
-    };
-    // Only the first fragment would have a TCP header, and not all of its data.
-    let is_tcp = ip.protocol() == IpNumber::TCP && !ip.is_fragmenting_payload();
-    let tcp = is_tcp.then(|| read_tcp(segment)).flatten();
-    Some(Header { source: ip.source_addr().into(), destination: ip.destination_addr().into(), ecn, tcp })
+    }
 }
 
 fn read_tcp(segment: &[u8]) -> Option<Tcp> {
@@ -83,13 +107,19 @@ fn has_sack_blocks(mut options: &[u8]) -> bool {
     }
 }
 
-/// Puts the mark "congestion experienced" (RFC 3168) on an IPv4 packet.
+/// Puts the mark "congestion experienced" (RFC 3168) on an IP packet.
 pub fn mark(packet: &mut [u8]) {
     set_ecn(packet, Codepoint::Ce);
 }
 
-/// Writes the ECN field of an IPv4 packet, and updates its header's checksum (RFC 1624, equation 3).
+/// Writes the ECN field of an IP packet: the last two bits of the type of service or of the traffic class. Updates the checksum
+/// of an IPv4 header (RFC 1624, equation 3); that of IPv6 has none.
 pub fn set_ecn(packet: &mut [u8], codepoint: Codepoint) {
+    if packet[0] >> 4 == 6 {
+        // The traffic class begins in the middle of the first byte.
+        packet[1] = packet[1] & !0x30 | codepoint.bits() << 4;
+        return;
+    }
     let word = |packet: &[u8], at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
     let before = word(packet, 0);
     packet[1] = packet[1] & !3 | codepoint.bits();
@@ -105,6 +135,7 @@ pub fn set_ecn(packet: &mut [u8], codepoint: Codepoint) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::address::{receiver, receiver_ipv6, sender, sender_ipv6};
 
     const TCP: u8 = IpNumber::TCP.0;
     // Flags of the 14th byte of a TCP header.
@@ -143,7 +174,7 @@ mod tests {
     #[test]
     fn reads_what_a_data_packet_is() {
         let header = read(&ipv4(2, TCP, &tcp(ACK, &[], 100))).unwrap();
-        assert_eq!((header.source, header.destination), (0xC612_0001, 0xC613_0001));
+        assert_eq!((header.source, header.destination), (sender(0).into(), receiver(0).into()));
         assert_eq!(header.ecn, Codepoint::Ect0);
         let tcp = header.tcp.unwrap();
         assert_eq!((tcp.sequence, tcp.acknowledgement, tcp.payload), (256, 512, 100));
@@ -171,13 +202,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_ipv4_packet_is_refused() {
+    fn what_is_no_ip_packet_is_refused() {
         let packet = ipv4(0, TCP, &tcp(ACK, &[], 10));
         assert!(read(&packet).is_some());
         assert_eq!(read(&packet[..packet.len() - 1]), None);
         assert_eq!(read(&[]), None);
-        let ipv6 = [&[0x60][..], &packet[1..]].concat();
-        assert_eq!(read(&ipv6), None);
+        for version in [0, 5, 15] {
+            assert_eq!(read(&[&[version << 4][..], &packet[1..]].concat()), None, "version {version}");
+        }
     }
 
     #[test]
@@ -186,6 +218,39 @@ mod tests {
         packet[6] = 0x20;
         assert_eq!(read(&packet).unwrap().tcp, None);
         assert_eq!(read(&ipv4(0, 17, &[0; 8])).unwrap().tcp, None);
+    }
+
+    /// An IPv6 packet.
+    fn ipv6(class: u8, next: u8, rest: &[u8]) -> Vec<u8> {
+        let mut packet = vec![0x60 | class >> 4, class << 4 | 0xA, 0xBC, 0xDE];
+        packet.extend((rest.len() as u16).to_be_bytes());
+        packet.extend([next, 64]);
+        packet.extend(sender_ipv6(0).octets());
+        packet.extend(receiver_ipv6(0).octets());
+        packet.extend(rest);
+        packet
+    }
+
+    #[test]
+    fn ipv6_is_read_as_ipv4_is() {
+        let segment = tcp(ACK, &[], 100);
+        let header = read(&ipv6(2, TCP, &segment)).unwrap();
+        assert_eq!((header.source, header.destination), (sender_ipv6(0).into(), receiver_ipv6(0).into()));
+        assert_eq!((header.ecn, header.tcp), (Codepoint::Ect0, read(&ipv4(2, TCP, &segment)).unwrap().tcp));
+        // Behind options for hops (RFC 8200, section 4.3), which are padding; and a fragment (section 4.5).
+        let options = [&[TCP, 0, 1, 4, 0, 0, 0, 0][..], &segment].concat();
+        assert_eq!(read(&ipv6(2, 0, &options)).unwrap().tcp, header.tcp);
+        let fragment = [&[TCP, 0, 0, 1, 0, 0, 0, 7][..], &segment].concat();
+        assert_eq!(read(&ipv6(2, 44, &fragment)).unwrap().tcp, None);
+        assert_eq!(read(&ipv6(2, TCP, &segment)[..100]), None);
+        for class in [0, 1, 2, 3, 0xB9, 0xFE] {
+            for codepoint in [Codepoint::NotEct, Codepoint::Ect0, Codepoint::Ect1, Codepoint::Ce] {
+                let mut packet = ipv6(class, TCP, &segment);
+                set_ecn(&mut packet, codepoint);
+                assert_eq!(packet, ipv6(class & !3 | codepoint.bits(), TCP, &segment), "the rest stays");
+                assert_eq!(read(&packet).unwrap().ecn, codepoint);
+            }
+        }
     }
 
     #[test]

@@ -140,7 +140,7 @@ pub fn of_curves(results: &Results, traces: &Traces, pair: &Pair) -> Option<Curv
 fn label(results: &Results, pair: &Pair) -> Markup {
     let name = if pair.label.is_empty() { results.study.name.as_str() } else { &pair.label };
     html! {
-        th scope="row" { (name) @if validity_warnings::of_cell(results, pair.kernel) > 0 { (doubt()) } }
+        th scope="row" { (name) @if !validity_warnings::is_mean_valid(results, pair.kernel) { (doubt()) } }
     }
 }
 

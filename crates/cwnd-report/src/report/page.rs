@@ -4,6 +4,7 @@ use super::digest::csp_hash;
 use super::live::Live;
 use super::theme;
 use crate::html::{inline, without_controls};
+use crate::spread::{MOST_DEVIATION, Spread};
 use crate::{made_by, validity_warnings};
 use cwnd_study::{FigureKind, Results, RunState};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -191,6 +192,7 @@ fn status(results: &Results) -> Markup {
         }
         (incomplete(results, done, failed))
         (doubtful(results))
+        (too_wide(results))
     }
 }
 
@@ -213,6 +215,30 @@ pub fn doubtful(results: &Results) -> Markup {
                 @for (why, runs) in validity_warnings::reasons(doubted).into_iter().take(REASONS) {
                     (reason(why, runs.iter().map(|run| validity_warnings::place(results, run)).collect()))
                 }
+            }
+        }
+    }
+}
+
+/// Which means rest on repeats that differ too much, if any do.
+pub fn too_wide(results: &Results) -> Markup {
+    let spread = |cell| Some((cell, Spread::of_cell(results, cell).filter(Spread::is_too_wide)?));
+    let cells: Vec<(usize, Spread)> = (0..results.study.cells.len()).filter_map(spread).collect();
+    if cells.is_empty() {
+        return Markup::default();
+    }
+    html! {
+        div.incomplete.doubtful role="note" {
+            p {
+                strong { "Not all means are valid." }
+                " Repeats over the kernel differ by more than a standard deviation of "
+                (MOST_DEVIATION * 100.0) " % of their mean throughput here:"
+            }
+            ul {
+                @for (cell, spread) in cells.iter().take(REASONS) {
+                    li { (results.study.cell_label(*cell)) ": " (spread.to_string()) }
+                }
+                @if cells.len() > REASONS { li { "and " (cells.len() - REASONS) " more" } }
             }
         }
     }

@@ -130,7 +130,7 @@ fn head(of: &PaperResults) -> Head {
                 " " (thousands((all - done) as f64, 0)) " of " (thousands(all as f64, 0)) " runs are missing or failed."
             } }
         }
-        @for study in &of.studies { (page::doubtful(&study.results)) }
+        @for study in &of.studies { (page::doubtful(&study.results)) (page::too_wide(&study.results)) }
     };
     Head {
         kind: "Paper",

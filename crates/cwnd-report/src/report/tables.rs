@@ -428,9 +428,9 @@ fn means<'a>(columns: &'a [Column], rows: &'a [Row]) -> impl Iterator<Item = (&'
     columns.iter().flat_map(of_column)
 }
 
-/// Whether any run of some cells is not valid.
+/// Whether the mean of any of some cells is not valid.
 fn is_doubted(results: &Results, cells: &[usize]) -> bool {
-    cells.iter().any(|cell| validity_warnings::of_cell(results, *cell) > 0)
+    cells.iter().any(|cell| !validity_warnings::is_mean_valid(results, *cell))
 }
 
 /// What each metric is, once.

@@ -10,6 +10,7 @@ use cwnd_metrics::statistics::Summary;
 use cwnd_metrics::{MessageMetrics, RunMetrics, ShortFlowMetrics};
 use cwnd_plot::number::thousands;
 use cwnd_report::{
+    spread::{MOST_DEVIATION, Spread},
     table::{Align, Sacrifice, Table},
     validity_warnings,
 };
@@ -42,7 +43,8 @@ pub fn table(entries: &[Entry<'_>], results: &[Vec<Measured>], columns: Option<u
     };
     let mut rows = Vec::new();
     for (entry, runs) in entries.iter().zip(results) {
-        let mark = if doubted(runs).is_empty() { "" } else { DOUBT };
+        let too_wide = spreads(entry, runs).iter().any(|(_, spread)| spread.is_too_wide());
+        let mark = if doubted(runs).is_empty() && !too_wide { "" } else { DOUBT };
         let groups = entry.groups.iter().filter(|_| entry.groups.len() > 1).map(label);
         for (row, name) in std::iter::once(shortened(entry.name) + mark).chain(groups).enumerate() {
             let values: Vec<&TableRow> = runs.iter().filter_map(|run| run.rows.get(row)).collect();
@@ -108,6 +110,38 @@ fn doubted(runs: &[Measured]) -> Vec<(&Emulation, u64)> {
         .collect()
 }
 
+/// Returns the spread of the throughput of repeats over an emulated network, by the name of the row: of all flows, and of each group.
+pub fn spreads(entry: &Entry<'_>, runs: &[Measured]) -> Vec<(String, Spread)> {
+    let groups = entry.groups.iter().filter(|_| entry.groups.len() > 1);
+    let groups = groups.map(|group| format!("{} in {}", label(group).trim(), shortened(entry.name)));
+    let rows = std::iter::once(shortened(entry.name)).chain(groups).enumerate();
+    let spread = |(row, name): (usize, String)| {
+        let emulated = runs.iter().filter(|run| run.emulation.is_some());
+        let values: Vec<f64> =
+            emulated.filter_map(|run| run.rows.get(row)?.get("throughput_bps").copied()).collect();
+        Some((name, Spread::of(&values)?))
+    };
+    rows.filter_map(spread).collect()
+}
+
+/// What repeats over an emulated network differ by, and which of them too much.
+fn spread_lines(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
+    if results.iter().all(|runs| runs.len() < 2) {
+        return "  one repeat: how much runs differ is not known; `--repeats 5` measures it\n".to_owned();
+    }
+    let spreads: Vec<_> =
+        entries.iter().zip(results).flat_map(|(entry, runs)| spreads(entry, runs)).collect();
+    let mut text: String =
+        spreads.iter().map(|(name, spread)| format!("  throughput of {name}: {spread}\n")).collect();
+    for (name, _) in spreads.iter().filter(|(_, spread)| spread.is_too_wide()) {
+        text += &format!(
+            "\n {DOUBT} the mean of {name} is not valid: the repeats' standard deviation is more than {:.0} % of it\n",
+            MOST_DEVIATION * 100.0
+        );
+    }
+    text
+}
+
 /// What ran, and what of it is not valid and why, if the network was an emulated one.
 fn emulations(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
     let all = || results.iter().flatten().filter_map(|run| run.emulation.as_deref());
@@ -116,6 +150,7 @@ fn emulations(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
     let mut text = format!("  run by {}; of 100 packets 99 were at most {late} late\n", first.host);
     text +=
         &validity_warnings::implementations(all()).iter().map(|ran| format!("  {ran}\n")).collect::<String>();
+    text += &spread_lines(entries, results);
     for (entry, runs) in entries.iter().zip(results) {
         let doubted = doubted(runs);
         if doubted.is_empty() {

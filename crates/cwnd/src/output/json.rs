@@ -4,6 +4,7 @@ use crate::measured::{Measured, Timing};
 use crate::terminal::acts_on_terminals;
 use cwnd_experiment::settings::{Setting, SettingKind};
 use cwnd_metrics::RunMetrics;
+use cwnd_report::spread::Spread;
 use cwnd_scenario::{Emulation, Identity, Implementation};
 use cwnd_study::{Cell, Study};
 use serde::Serialize;
@@ -16,6 +17,22 @@ struct Document<'a> {
     /// The command that makes it again.
     command: Vec<String>,
     runs: Vec<Run<'a>>,
+    /// How much repeats over an emulated network differ.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    spreads: Vec<SpreadOut<'a>>,
+}
+
+/// The spread of the throughput of all flows over the repeats of one algorithm.
+#[derive(Serialize)]
+struct SpreadOut<'a> {
+    algorithm: &'a str,
+    repeats: usize,
+    throughput_min_bps: f64,
+    throughput_max_bps: f64,
+    /// The standard deviation as a share of the mean.
+    deviation: f64,
+    /// Whether the mean is valid.
+    valid: bool,
 }
 
 #[derive(Serialize)]
@@ -75,6 +92,20 @@ impl<'a> EmulationOut<'a> {
 /// Returns the document of all runs that were done, cell by cell and repeat by repeat, with a newline.
 pub fn document(study: &Study, names: &[String], runs: &[Vec<Measured>]) -> String {
     let settings: Vec<Map<String, Value>> = study.cells.iter().map(settings).collect();
+    let spread = |(name, runs): (&'_ String, &Vec<Measured>)| {
+        let emulated = runs.iter().filter(|run| run.emulation.is_some());
+        let spread = Spread::of(&emulated.map(|run| run.metrics.throughput_bps).collect::<Vec<f64>>())?;
+        Some((name.clone(), spread))
+    };
+    let spreads: Vec<(String, Spread)> = names.iter().zip(runs).filter_map(spread).collect();
+    let spreads = spreads.iter().map(|(name, spread)| SpreadOut {
+        algorithm: name,
+        repeats: spread.repeats,
+        throughput_min_bps: spread.least,
+        throughput_max_bps: spread.greatest,
+        deviation: spread.deviation,
+        valid: !spread.is_too_wide(),
+    });
     let runs = names.iter().zip(&settings).zip(runs).flat_map(|((name, settings), repeats)| {
         repeats.iter().map(move |run| Run {
             algorithm: name,
@@ -88,7 +119,12 @@ pub fn document(study: &Study, names: &[String], runs: &[Vec<Measured>]) -> Stri
     });
     let command = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let command = std::iter::once("cwnd".to_owned()).chain(command).collect();
-    pretty(&Document { version: env!("CARGO_PKG_VERSION"), command, runs: runs.collect() })
+    pretty(&Document {
+        version: env!("CARGO_PKG_VERSION"),
+        command,
+        runs: runs.collect(),
+        spreads: spreads.collect(),
+    })
 }
 
 /// Returns the settings of a cell, as a study would write their values.

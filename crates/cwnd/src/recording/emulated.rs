@@ -109,7 +109,7 @@ fn write(file: File, began: u64, from: &Receiver<Packet>) -> io::Result<()> {
         interface("senders", "the device of the hosts that flows are sent from"),
         interface("receivers", "the device of the hosts that flows are received at"),
     ];
-    write_header(&mut file, LinkType::Ipv4, concat!("cwnd ", env!("CARGO_PKG_VERSION")), &interfaces)?;
+    write_header(&mut file, LinkType::Ip, concat!("cwnd ", env!("CARGO_PKG_VERSION")), &interfaces)?;
     for Packet { end, time, length, bytes } in from {
         write_packet(&mut file, end as u32, began + time, &bytes, length, None)?;
     }

@@ -1,5 +1,7 @@
 //! `cwnd lab`, as its users meet it.
 
+mod link;
+
 use super::{cwnd, text};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -167,8 +169,8 @@ fn a_program_runs_in_the_network_of_a_study() {
     let text = stdout(&output);
     assert!(text.contains("198.18.0.1/32") && text.contains("to 198.19.0.1"), "{text}");
     let output = shell(&["--", "sh", "-c", "exit 3"]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("ended with exit status: 3"), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let output = shell(&["--", "no-such-program"]);
+    assert_eq!(output.status.code(), Some(127));
     assert!(stderr(&output).contains("`no-such-program` cannot be run"), "{}", stderr(&output));
 }

@@ -105,7 +105,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
 
 /// The round-trip time of a network in which nothing else is: mean and standard deviation, seconds.
 fn idle(scenario: &cwnd_scenario::Scenario) -> Result<(f64, f64), Failure> {
-    let (testbed, _) = build(scenario, None)?;
+    let (testbed, _) = build(scenario, false, None)?;
     let times = probe::echo(&testbed, PROBES, PROBES_EVERY)
         .map_err(|error| Failure::broken(format!("the round-trip time cannot be measured: {error}")))?;
     if times.is_empty() {

@@ -15,7 +15,7 @@ use cwnd_study::input_file::{self, MAX_INPUT};
 use std::path::Path;
 
 /// A network of one way between two hosts.
-#[derive(Args)]
+#[derive(Clone, Args)]
 pub struct LinkFlags {
     /// The link.
     #[command(flatten)]
@@ -35,16 +35,24 @@ pub struct OneLink;
 
 impl Selection for OneLink {
     fn has(setting: &Setting) -> bool {
-        setting.key == "rtt" || OF_LINES.contains(&setting.key)
+        setting.key == "rtt" || OF_LINES.contains(&setting.key) || is_of_access(setting)
     }
 
     fn default(setting: &Setting) -> &'static str {
         match setting.key {
             "rate" => "100 Mbit/s; with a trace its mean",
             "delay" => "20 ms",
+            _ if is_of_access(setting) => {
+                "no access links; if another access flag is given, as in a dumbbell"
+            }
             _ => setting.default,
         }
     }
+}
+
+/// Whether it describes access links: one on each side, so that senders have a queue and a line of their own.
+fn is_of_access(setting: &Setting) -> bool {
+    setting.key.starts_with("access-")
 }
 
 impl LinkFlags {
@@ -62,8 +70,9 @@ impl LinkFlags {
     /// # Errors
     /// What is wrong, by the flag.
     pub fn scenario_of(&self, flows: &[FlowGroup], duration: Time) -> Result<Scenario, Failure> {
+        let has_access = self.settings.given().iter().any(|given| is_of_access(given.setting));
         let mut experiment = ExperimentSpec {
-            topology: Topology::Path,
+            topology: if has_access { Topology::Dumbbell } else { Topology::Path },
             rate: Rate(100_000_000),
             delay: LineDelay::OneWay(Time::from_millis(20)),
             stack: StackChoice {

@@ -1,27 +1,30 @@
 //! `cwnd lab shell`: a program in the network of a study.
 
-use super::{build, live::Live, take_down};
-use crate::{catalogue, failure::Failure, output};
+use super::{
+    build,
+    live::Live,
+    program::{Running, environment, failure_of},
+    take_down,
+};
+use crate::{catalogue, failure::Failure, terminal};
 use clap::Args;
-use cwnd_lab::{Guard, Server, address};
+use cwnd_lab::{Resolver, program::relay_signals};
 use cwnd_scenario::Scenario;
 use cwnd_study::Study;
-use std::{
-    ffi::OsString,
-    os::fd::{AsFd, AsRawFd},
-    path::PathBuf,
-};
+use std::{ffi::OsString, path::PathBuf, thread, time::Duration};
 
-const EXAMPLES: &str = "\
-The program runs where flows are sent from. CWND_SERVER is the other end's address, and CWND_SERVER_NETNS its namespace
-(for `nsenter --net=$CWND_SERVER_NETNS`). What goes to the n-th address of 198.19.0.0/16 takes the way of the study's n-th flow.
+const EXAMPLES: &str = concat!(
+    environment!(),
+    "
+What goes to the n-th address of 198.19.0.0/16 takes the way of the study's n-th flow.
 
 Examples:
   A shell in the network of the study's first cell:
     cwnd lab shell studies/matrix.toml
 
   iperf3 over one cell's, with its other half at the other end:
-    cwnd lab shell studies/matrix.toml --cell 'cubic, alone, LAN' --server 'iperf3 -s' -- sh -c 'sleep 1; iperf3 -c $CWND_SERVER'";
+    cwnd lab shell studies/matrix.toml --cell 'cubic, alone, LAN' --server 'iperf3 -s' -- sh -c 'sleep 1; iperf3 -c $CWND_SERVER'"
+);
 
 /// The flags.
 #[derive(Args)]
@@ -39,6 +42,10 @@ pub struct Flags {
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
 
+    /// Give both ends addresses of IPv6, too. The n-th of the receivers is 2001:2:0:19::n; CWND_SERVER_IPV6 is the first.
+    #[arg(long)]
+    ipv6: bool,
+
     /// Write the packets that cross both ends' devices, as `.pcapng`.
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
@@ -48,36 +55,27 @@ pub struct Flags {
     command: Vec<OsString>,
 }
 
-/// Do what the flags ask. The program's failure is a failure.
+/// Between two looks at whether the program has ended.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Do what the flags ask. The program's exit code is that of the failure.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
+    relay_signals().map_err(|error| Failure::broken(format!("signals cannot be caught: {error}")))?;
     let scenario = scenario(flags)?;
-    let (testbed, capture) = build(&scenario, flags.pcap.as_deref())?;
-    // Dropped after the server, and before the network.
-    let guard = Guard::new([testbed.senders(), testbed.receivers()])
-        .map_err(|error| Failure::broken(format!("programs cannot be guarded: {error}")))?;
-    let server = match &flags.server {
-        Some(line) => Some(
-            Server::start(line, testbed.receivers())
-                .map_err(|error| Failure::broken(format!("--server: {error}")))?,
-        ),
-        None => None,
-    };
+    let (testbed, capture) = build(&scenario, flags.ipv6, flags.pcap.as_deref())?;
     let shell = [std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into())];
     let words = if flags.command.is_empty() { &shell[..] } else { &flags.command[..] };
-    let told = words[0].to_string_lossy().into_owned();
-    let cannot = |error: std::io::Error| Failure::broken(format!("`{told}` cannot be run: {error}"));
-    let mut command = testbed.senders().command(&words[0]).map_err(cannot)?;
-    command.args(&words[1..]).env("CWND_SERVER", address::receiver(0).to_string());
-    let other = format!("/proc/{}/fd/{}", std::process::id(), testbed.receivers().as_fd().as_raw_fd());
-    let ended = command.env("CWND_SERVER_NETNS", other).status().map_err(cannot)?;
-    drop(server);
-    drop(guard);
-    output::print(&format!(
-        "\n{}\n",
-        Live::new(&scenario).text(testbed.snapshot(), crate::terminal::columns())
-    ))?;
+    let mut running = Running::start(&testbed, &Resolver::Own, flags.server.as_deref(), words)?;
+    let ended = loop {
+        match running.ended()? {
+            Some(ended) => break ended,
+            None => thread::sleep(TICK),
+        }
+    };
+    drop(running);
+    terminal::tell!("\n{}", Live::new(&scenario).text(testbed.snapshot(), terminal::columns()));
     take_down(testbed, capture)?;
-    if ended.success() { Ok(()) } else { Err(Failure::broken(format!("`{told}` ended with {ended}"))) }
+    failure_of(ended)
 }
 
 fn scenario(flags: &Flags) -> Result<Scenario, Failure> {

@@ -3,6 +3,7 @@
 use super::progress::duration;
 use crate::output;
 use cwnd_report::{
+    spread::{MOST_DEVIATION, Spread},
     table::{Align, Sacrifice, Table},
     validity_warnings,
 };
@@ -43,6 +44,7 @@ pub fn text(
     }
     text += &ran_by(results);
     text += &doubted(results);
+    text += &too_wide(results);
     if !results.study.claims.is_empty() {
         text += &format!("{}\n", output::fitted(verdicts(results), &SACRIFICES));
     }
@@ -79,6 +81,30 @@ fn doubted(results: &Results) -> String {
     }
     if reasons.len() > MOST_FAILURES {
         text += &format!("      … and {} more reasons\n", reasons.len() - MOST_FAILURES);
+    }
+    text + "\n"
+}
+
+/// Which cells have repeats over the kernel that differ too much, if any have.
+fn too_wide(results: &Results) -> String {
+    let cells = 0..results.study.cells.len();
+    let spread = |cell| Some((cell, Spread::of_cell(results, cell)?));
+    let spreads: Vec<(usize, Spread)> = cells.filter_map(spread).collect();
+    let too_wide: Vec<_> = spreads.iter().filter(|(_, spread)| spread.is_too_wide()).collect();
+    if too_wide.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "  (!) {} of {} means of the kernel's repeats are not valid: the throughput's standard deviation is more than {:.0} % of them\n",
+        too_wide.len(),
+        spreads.len(),
+        MOST_DEVIATION * 100.0
+    );
+    for (cell, spread) in too_wide.iter().take(MOST_FAILURES) {
+        text += &format!("      {}: {spread}\n", results.study.cell_label(*cell));
+    }
+    if too_wide.len() > MOST_FAILURES {
+        text += &format!("      … and {} more\n", too_wide.len() - MOST_FAILURES);
     }
     text + "\n"
 }

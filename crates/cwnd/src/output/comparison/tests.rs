@@ -147,10 +147,8 @@ fn several_algorithms_with_repeats() {
     );
 }
 
-#[test]
-fn invalid_runs_are_marked() {
-    let scenario = setup().scenario(&[group("cubic", 1)], 1).expect("a sound setup");
-    let emulation = |validity_warnings: &[&str]| Emulation {
+fn emulation(validity_warnings: &[&str]) -> Emulation {
+    Emulation {
         late_p50: Time(5_000),
         late_p99: Time(80_000),
         late_max: Time::from_millis(2),
@@ -159,7 +157,12 @@ fn invalid_runs_are_marked() {
         validity_warnings: validity_warnings.iter().map(|doubt| (*doubt).to_owned()).collect(),
         host: "6.18.0 x86_64".to_owned(),
         implementations: vec![Implementation { algorithm: "elastic".into(), by: "BPF, source 12ab".into() }],
-    };
+    }
+}
+
+#[test]
+fn invalid_runs_are_marked() {
+    let scenario = setup().scenario(&[group("cubic", 1)], 1).expect("a sound setup");
     let run = |seed, validity_warnings: &[&str]| Measured {
         seed,
         emulation: Some(Box::new(emulation(validity_warnings))),
@@ -171,12 +174,46 @@ fn invalid_runs_are_marked() {
     let text = table(&[entry("good"), entry("bad")], &[good(), bad], None);
     assert!(text.lines().nth(4).is_some_and(|line| line.starts_with("  good  ")), "{text}");
     assert!(text.lines().nth(5).is_some_and(|line| line.starts_with("  bad (!)  ")), "{text}");
-    let end = "  run by 6.18.0 x86_64; of 100 packets 99 were at most 80 us late\n  elastic: BPF, source 12ab\n\n  \
-               (!) 2 of 2 runs of bad are not valid:\n      it was late (seeds 1, 2)\n      \
+    let equal = "800.00 to 800.00 kbit/s over 2 repeats, standard deviation 0.0 % of the mean";
+    let spreads = format!("  throughput of good: {equal}\n  throughput of bad: {equal}\n");
+    let end = "\n  (!) 2 of 2 runs of bad are not valid:\n      it was late (seeds 1, 2)\n      \
                it was slow (seed 2)\n";
-    assert!(text.ends_with(end), "{text}");
+    let ran =
+        "  run by 6.18.0 x86_64; of 100 packets 99 were at most 80 us late\n  elastic: BPF, source 12ab\n";
+    assert!(text.ends_with(&format!("{ran}{spreads}{end}")), "{text}");
     let text = table(&[entry("good")], &[good()], None);
     assert!(!text.contains("(!)") && text.contains("run by 6.18.0 x86_64"), "{text}");
+    let text = table(&[entry("good")], &[vec![run(1, &[])]], None);
+    assert!(
+        text.ends_with("one repeat: how much runs differ is not known; `--repeats 5` measures it\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn means_of_repeats_that_differ_too_much_are_marked() {
+    let scenario = setup().scenario(&[group("cubic", 1)], 1).expect("a sound setup");
+    let run = |seed, bytes| Measured {
+        seed,
+        emulation: Some(Box::new(emulation(&[]))),
+        ..done(&scenario, &[], bytes)
+    };
+    let entry = |name| Entry { name, groups: &[], scenario: &scenario };
+    let narrow = vec![run(1, 1_000_000), run(2, 1_010_000)];
+    let wide = vec![run(1, 1_000_000), run(2, 1_080_000)];
+    let text = table(&[entry("narrow"), entry("wide")], &[narrow, wide], None);
+    assert!(text.lines().nth(4).is_some_and(|line| line.starts_with("  narrow  ")), "{text}");
+    assert!(text.lines().nth(5).is_some_and(|line| line.starts_with("  wide (!)  ")), "{text}");
+    assert!(
+        text.contains("throughput of wide: 800.00 to 864.00 kbit/s over 2 repeats, standard deviation 5.4 %"),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            "\n  (!) the mean of wide is not valid: the repeats' standard deviation is more than 2 % of it"
+        ),
+        "{text}"
+    );
 }
 
 #[test]

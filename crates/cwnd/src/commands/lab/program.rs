@@ -1,0 +1,79 @@
+//! A program that runs in a network, with its server at the other end.
+
+use crate::failure::Failure;
+use cwnd_lab::{Guard, Program, Resolver, Server, Testbed, address, program};
+use std::{
+    ffi::OsString,
+    io,
+    os::fd::{AsFd, AsRawFd},
+    process::ExitStatus,
+};
+
+/// What a program finds in its environment, for the help of commands that run one.
+macro_rules! environment {
+    () => {
+        "\
+The program runs where flows are sent from. CWND_SERVER is the other end's address, and CWND_SERVER_NETNS its namespace
+(for `nsenter --net=$CWND_SERVER_NETNS`). The program's exit code is that of cwnd; a signal to cwnd goes to the program."
+    };
+}
+pub(super) use environment;
+
+/// A program that runs. All that it has started is ended when this is dropped.
+pub struct Running {
+    name: String,
+    program: Program,
+    _server: Option<Server>,
+    // Dropped last.
+    _guard: Guard,
+}
+
+impl Running {
+    /// Starts a program, and before it the server's command line at the other end. `resolver` says where the program finds name
+    /// servers.
+    ///
+    /// # Errors
+    /// What cannot be started. Exit codes are those of shells: 127 if there is no such program, 126 if it cannot be executed.
+    pub fn start(
+        testbed: &Testbed,
+        resolver: &Resolver,
+        server: Option<&str>,
+        words: &[OsString],
+    ) -> Result<Running, Failure> {
+        let guard = Guard::new([testbed.senders(), testbed.receivers()])
+            .map_err(|error| Failure::broken(format!("programs cannot be guarded: {error}")))?;
+        let server = server.map(|line| Server::start(line, testbed.receivers())).transpose();
+        let server = server.map_err(|error| Failure::broken(format!("--server: {error}")))?;
+        let name = words[0].to_string_lossy().into_owned();
+        let cannot = |error: io::Error| {
+            let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
+            Failure::of_program(code, format!("error: `{name}` cannot be run: {error}"))
+        };
+        let mut command = testbed.senders().command(&words[0]).map_err(cannot)?;
+        let other = format!("/proc/{}/fd/{}", std::process::id(), testbed.receivers().as_fd().as_raw_fd());
+        command
+            .args(&words[1..])
+            .env("CWND_SERVER", address::receiver(0).to_string())
+            .env("CWND_SERVER_IPV6", address::receiver_ipv6(0).to_string())
+            .env("CWND_SERVER_NETNS", other);
+        resolver.apply(&mut command).map_err(cannot)?;
+        let program = Program::start(command).map_err(cannot)?;
+        Ok(Running { name, program, _server: server, _guard: guard })
+    }
+
+    /// Returns how it ended; nothing if it has not.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn ended(&mut self) -> Result<Option<ExitStatus>, Failure> {
+        self.program.ended().map_err(|error| Failure::broken(format!("`{}`: {error}", self.name)))
+    }
+}
+
+/// Returns the failure of a program that has failed, which has said why itself.
+pub fn failure_of(ended: ExitStatus) -> Result<(), Failure> {
+    match program::exit_code(ended) {
+        0 => Ok(()),
+        code => Err(Failure::of_program(code, "")),
+    }
+}

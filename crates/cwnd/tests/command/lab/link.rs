@@ -1,0 +1,209 @@
+//! `cwnd lab link` with a program.
+
+use super::{stderr, stdout};
+use crate::cwnd;
+use cwnd_lab::Namespace;
+use serde_json::Value;
+use std::io::Write;
+use std::net::TcpListener;
+use std::os::fd::{AsFd, AsRawFd};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
+
+/// A link of 20 Mbit/s and 40 ms with more flags, and a line for a shell in it.
+fn link(flags: &[&str], line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cwnd"));
+    command.args(["lab", "link", "--rate", "20 Mbit/s", "--rtt", "40 ms"]).args(flags);
+    command.args(["--", "sh", "-c", line]).env_remove("COLUMNS");
+    command
+}
+
+fn output(flags: &[&str], line: &str) -> Output {
+    link(flags, line).output().expect("cwnd starts")
+}
+
+#[test]
+fn wrong_flags_of_a_link_with_a_program_are_refused() {
+    for (arguments, wanted) in [
+        (&["lab", "link", "--server", "iperf3 -s"][..], "<COMMAND>"),
+        (&["lab", "link", "--duration", "1 s", "--", "true"], "--duration"),
+        (&["lab", "link", "--log", "link.txt", "--", "true"], "link.jsonl"),
+        (&["lab", "link", "--log", "link.jsonl", "--log-interval", "1 ms", "--", "true"], "every 50 ms"),
+        (&["lab", "set"], "nothing is to change"),
+        (&["lab", "set", "--rate", "fast"], "fast"),
+    ] {
+        let output = cwnd(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(wanted), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+#[ignore = "needs root, TUN devices and ip"]
+fn a_program_runs_over_a_link_in_one_line() {
+    let ended =
+        output(&["--server", "exec sleep 100"], "ip -o address show cwnd0; echo to $CWND_SERVER; exit 7");
+    assert_eq!(ended.status.code(), Some(7), "{}", stderr(&ended));
+    let (printed, told) = (stdout(&ended), stderr(&ended));
+    assert!(printed.contains("198.18.0.1/32") && printed.ends_with("to 198.19.0.1\n"), "{printed}");
+    assert!(told.contains("bottleneck-reverse") && told.contains("late by"), "{told}");
+    let ipv6 = output(&["-q", "--ipv6"], "ping -6 -q -c 1 $CWND_SERVER_IPV6 && ping -q -c 1 $CWND_SERVER");
+    assert!(ipv6.status.success(), "{}{}", stdout(&ipv6), stderr(&ipv6));
+    // What is the program's is the program's alone.
+    let quiet = output(&["-q"], "echo alone");
+    assert_eq!((stdout(&quiet).as_str(), stderr(&quiet).as_str()), ("alone\n", ""));
+    let missing = cwnd(&["lab", "link", "-q", "--", "no-such-program"]);
+    assert_eq!(missing.status.code(), Some(127));
+    assert!(stderr(&missing).contains("`no-such-program` cannot be run"), "{}", stderr(&missing));
+}
+
+#[test]
+#[ignore = "needs root, TUN devices and ip"]
+fn a_signal_goes_to_the_program() {
+    let line = "trap 'echo ended; exit 9' TERM; echo ready; while :; do sleep 0.05; done";
+    let mut child = link(&["-q"], line).stdout(Stdio::piped()).spawn().unwrap();
+    thread::sleep(Duration::from_secs(1));
+    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let begin = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(begin.elapsed() < Duration::from_secs(10), "it did not end");
+        thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(9), "ready\nended\n"));
+}
+
+#[test]
+#[ignore = "needs root, TUN devices and ip"]
+fn a_link_changes_while_it_is_up_and_its_log_says_what_crossed_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("link.jsonl");
+    let cwnd = env!("CARGO_BIN_EXE_cwnd");
+    let ping = "ping -q -c 1 $CWND_SERVER | grep -o 'rtt.*'";
+    let line = format!(
+        "{ping}; {cwnd} lab set --rtt '120 ms' --buffer 7; {ping}; {cwnd} lab set --queue codel; \
+         {cwnd} lab set --per 1; ping -q -c 1 -W 1 $CWND_SERVER > /dev/null; exit 5"
+    );
+    let ended = output(&["-q", "--log", log.to_str().unwrap()], &line);
+    assert_eq!(ended.status.code(), Some(5), "{}", stderr(&ended));
+    // Where senders have access links, these change as well; others cannot be added.
+    let access =
+        output(&["-q", "--access-delay", "5 ms"], &format!("{cwnd} lab set --access-delay '7 ms'; {ping}"));
+    assert!(stdout(&access).contains("= 4"), "the round trip stays at 40 ms: {}", stdout(&access));
+    let none = output(&["-q"], &format!("{cwnd} lab set --access-delay '7 ms'"));
+    assert!(stderr(&none).contains("there are 2 links"), "{}", stderr(&none));
+    let (printed, told) = (stdout(&ended), stderr(&ended));
+    let lines: Vec<&str> = printed.lines().collect();
+    assert!(lines[0].contains("= 4") && lines[2].contains("= 12"), "round trips of 40 and 120 ms: {printed}");
+    assert_eq!(lines[1], "20 Mbit/s, base RTT 120 ms, buffer 7 packets");
+    assert!(told.contains("a drop-tail queue cannot become a CoDel queue"), "{told}");
+
+    let text = fs::read_to_string(&log).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
+    let (links, intervals) = (of("links"), of("interval"));
+    let delays: Vec<f64> = links.iter().filter_map(|line| line["links"][0]["delay_s"].as_f64()).collect();
+    assert_eq!(delays, [0.02, 0.06, 0.06], "what could not change has not");
+    assert_eq!(links[1]["links"][0]["buffer_packets"], 7);
+    let summary = lines.last().unwrap();
+    let forward = &summary["links"][0];
+    assert_eq!(
+        (&forward["packets_in"], &forward["packets_out"], &forward["lost"]),
+        (&3.into(), &2.into(), &1.into())
+    );
+    assert_eq!(summary["exit_code"], 5);
+    assert!(summary["late_p99_s"].as_f64().unwrap() > 0.0);
+    // Intervals follow each other, and their counts add up.
+    assert!(intervals.windows(2).all(|pair| pair[0]["to_s"] == pair[1]["from_s"]));
+    let sum: u64 = intervals.iter().filter_map(|line| line["links"][0]["packets_in"].as_u64()).sum();
+    assert_eq!(sum, 3);
+}
+
+/// A host of its own with a router behind its device `wan`: its namespace and the router's, whose address is 203.0.113.1.
+fn host_and_router() -> [Namespace; 2] {
+    let [host, router] = [Namespace::new().unwrap(), Namespace::new().unwrap()];
+    let other = format!("/proc/{}/fd/{}", std::process::id(), router.as_fd().as_raw_fd());
+    let ip = |namespace: &Namespace, lines: &[&str]| {
+        namespace.ip(&lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>()).unwrap();
+    };
+    ip(&host, &[&format!("link add wan type veth peer name lan netns {other}")]);
+    ip(&host, &["link set lo up", "link set wan up", "address add 203.0.113.2/24 dev wan"]);
+    ip(&router, &["link set lan up", "address add 203.0.113.1/24 dev lan"]);
+    [host, router]
+}
+
+/// What a host has that `--outside` changes: whether its device forwards, and its rules.
+fn outside_state(host: &Namespace) -> (String, String) {
+    let forwards = || fs::read_to_string("/proc/sys/net/ipv4/conf/wan/forwarding");
+    let rules = host.command("nft").unwrap().args(["list", "ruleset"]).output().unwrap();
+    (host.within(forwards).unwrap().trim().to_owned(), stdout(&rules))
+}
+
+#[test]
+#[ignore = "needs root, TUN devices, ip and nft"]
+fn a_program_reaches_the_outside_through_the_link() {
+    let [host, router] = host_and_router();
+    let closed = ("0".to_owned(), String::new());
+    assert_eq!(outside_state(&host), closed);
+    // One listener on the host itself and one beyond it; both say where the connection seems to come from.
+    for (namespace, address) in [(&host, "203.0.113.2:80"), (&router, "203.0.113.1:80")] {
+        let listener = namespace.within(|| TcpListener::bind(address)).unwrap();
+        thread::spawn(move || {
+            while let Ok((mut stream, peer)) = listener.accept() {
+                let _ = writeln!(stream, "hello {}", peer.ip());
+            }
+        });
+    }
+    let cwnd = |flags: &[&str], line: &str| {
+        let mut command = host.command(env!("CARGO_BIN_EXE_cwnd")).unwrap();
+        command
+            .args(["lab", "link", "--rtt", "80 ms", "--outside"])
+            .args(flags)
+            .args(["--", "bash", "-c", line]);
+        command
+    };
+    let line = "for address in 203.0.113.1 203.0.113.2; do \
+                begin=$(date +%s%N); exec 3<>/dev/tcp/$address/80; end=$(date +%s%N); cat <&3; \
+                test $((end - begin)) -ge 80000000 || echo too early; done";
+    let ended = cwnd(&[], line).output().unwrap();
+    assert!(ended.status.success(), "{}", stderr(&ended));
+    let lines = stdout(&ended);
+    let (beyond, own) = lines.split_once('\n').unwrap();
+    assert_eq!(beyond, "hello 203.0.113.2", "the host's address: {lines}");
+    assert!(own.starts_with("hello 198.18.25") && !lines.contains("too early"), "{lines}");
+    assert_eq!(outside_state(&host), closed);
+
+    // What a killed process leaves is removed by the next command.
+    let mut killed = cwnd(&["-q"], "sleep 100").spawn().unwrap();
+    let begin = Instant::now();
+    while outside_state(&host).0 == "0" {
+        assert!(begin.elapsed() < Duration::from_secs(20), "the device does not forward");
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert!(outside_state(&host).1.contains("masquerade"));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let doctor = host.command(env!("CARGO_BIN_EXE_cwnd")).unwrap().args(["lab", "doctor"]).output().unwrap();
+    assert!(stdout(&doctor).contains("cwnd-out"), "{}", stdout(&doctor));
+    assert_eq!(outside_state(&host), closed);
+}
+
+#[test]
+#[ignore = "needs root, TUN devices, ip, unshare and setpriv"]
+fn a_link_needs_no_root_in_a_user_namespace() {
+    // For a user that is nobody, with a TUN device that all may open, as on most hosts; only this mount namespace has it.
+    let user = "mount -t tmpfs none /mnt && mknod -m 666 /mnt/tun c 10 200 && mount --bind /mnt/tun /dev/net/tun && \
+                exec setpriv --reuid 65534 --regid 65534 --clear-groups unshare -Urn \"$@\"";
+    let cwnd = |arguments: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", user, "sh", env!("CARGO_BIN_EXE_cwnd")]).args(arguments);
+        command.current_dir("/").output().expect("unshare (package util-linux) starts")
+    };
+    let ended = cwnd(&["lab", "link", "--", "sh", "-c", "ping -q -c 1 $CWND_SERVER > /dev/null && exit 6"]);
+    assert_eq!(ended.status.code(), Some(6), "{}", stderr(&ended));
+    let named = cwnd(&["lab", "link", "--duration", "1 s"]);
+    assert_eq!(named.status.code(), Some(1));
+    assert!(stderr(&named).contains("give a program after `--`"), "{}", stderr(&named));
+}
