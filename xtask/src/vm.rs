@@ -21,15 +21,13 @@ const KERNEL: &str = "--kernel";
 const RECORD: &str = "--record";
 
 /// The series that are tried, and whether they have what the algorithms need: BPF links of congestion controls, from 6.4 on.
-const SERIES: [(&str, bool); 9] = [
+const SERIES: [(&str, bool); 7] = [
     ("6.1", false),
     ("6.12", true),
     ("6.16", true),
     ("6.17", true),
     ("6.18", true),
-    ("6.19", true),
-    ("7.0", true),
-    ("7.1", true),
+    ("7.2", true),
     ("newest", true),
 ];
 

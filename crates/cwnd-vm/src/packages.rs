@@ -57,6 +57,8 @@ impl Packages {
         names.sort_by_key(|name| (numbers(name), !name.ends_with("-unsigned")));
         // Packages that only refer to the newest of a series have no third number.
         names.retain(|name| numbers(name).len() >= 3);
+        let depends = output(self.command("apt-cache").arg("depends").args(&names))?;
+        names.retain(|name| parts(&depends, name).all(|part| !is_absent(part)));
         Ok(names)
     }
 
@@ -66,11 +68,7 @@ impl Packages {
     /// If one cannot be fetched or unpacked.
     pub fn unpack(&self, package: &str, target: &Path) -> Result<(), String> {
         let depends = output(self.command("apt-cache").args(["depends", package]))?;
-        let parts = depends.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
-        // From 7.3 on the image and the modules are packages of their own.
-        let parts =
-            parts.filter(|name| ["linux-binary-", "linux-modules-"].iter().any(|of| name.starts_with(of)));
-        let names: Vec<&str> = std::iter::once(package).chain(parts).collect();
+        let names: Vec<&str> = std::iter::once(package).chain(parts(&depends, package)).collect();
         let downloads = self.folder.join("downloads");
         let _ = fs::remove_dir_all(&downloads);
         fs::create_dir_all(&downloads).map_err(|error| format!("{}: {error}", downloads.display()))?;
@@ -99,6 +97,23 @@ impl Packages {
         }
         command
     }
+}
+
+/// Returns the packages that have the image and the modules of a kernel, from what `apt-cache depends` prints of some packages. From
+/// 6.19 on these are packages of their own.
+fn parts<'a>(depends: &'a str, package: &str) -> impl Iterator<Item = &'a str> {
+    let of_package = depends.lines().skip_while(move |line| *line != package).skip(1);
+    let of_package = of_package.take_while(|line| line.starts_with([' ', '|']));
+    let names = of_package.filter_map(|line| line.trim().strip_prefix("Depends: "));
+    names.filter(|name| {
+        let name = name.trim_start_matches('<');
+        name.starts_with("linux-binary-") || name.starts_with("linux-modules-")
+    })
+}
+
+/// Returns whether a package that another one needs is not in the archive: old versions of the parts go before those that need them.
+fn is_absent(part: &str) -> bool {
+    part.starts_with('<')
 }
 
 /// Runs a command and returns what it prints.
@@ -147,5 +162,22 @@ mod tests {
         assert_eq!(numbers("6.1.0-50-cloud-amd64"), [6, 1, 0, 50]);
         assert!(numbers("linux-image-6.12.9+deb12-cloud-amd64") < numbers("6.12.10+deb12-cloud-amd64"));
         assert_eq!(numbers("linux-image-6.12-cloud-amd64").len(), 2);
+    }
+
+    #[test]
+    fn a_kernel_is_in_several_packages_which_may_be_gone() {
+        let depends = "linux-image-6.12.1-cloud-amd64\n  Depends: kmod\n |Depends: dracut\n\
+                       linux-image-6.19.1-cloud-amd64\n  Depends: kmod\n  Depends: linux-binary-6.19.1-cloud-amd64\n  \
+                       Depends: <linux-modules-6.19.1-cloud-amd64>\n\
+                       linux-image-7.3.4-cloud-amd64\n  Depends: linux-binary-7.3.4-cloud-amd64\n  \
+                       Depends: linux-modules-7.3.4-cloud-amd64\n";
+        let of = |release: &str| {
+            let package = format!("linux-image-{release}-cloud-amd64");
+            parts(depends, &package).map(is_absent).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (of("6.12.1"), of("6.19.1"), of("7.3.4")),
+            (vec![], vec![false, true], vec![false, false])
+        );
     }
 }
