@@ -4,6 +4,7 @@
 mod bench;
 mod book;
 mod command;
+mod cross;
 mod deps;
 mod dist;
 mod drill;
@@ -13,6 +14,7 @@ mod fidelity;
 mod fuzz;
 mod graph;
 mod json;
+mod machines;
 mod mutants;
 mod options;
 mod papers;
@@ -72,6 +74,12 @@ const CHORES: &[Chore] = &[
         options: sanitize::OPTIONS,
         summary: "the tests of the crates with unsafe code under AddressSanitizer; with --miri under Miri, which needs a nightly toolchain",
         run: sanitize::run_chore,
+    },
+    Chore {
+        name: "machines",
+        options: machines::OPTIONS,
+        summary: "whether a build for this processor, WebAssembly and ARM compute the committed digests of outcomes and metrics",
+        run: machines::run,
     },
     Chore {
         name: "mutants",
