@@ -22,6 +22,7 @@ mod python;
 mod quic_wire;
 mod renew;
 mod sanitize;
+mod soak;
 mod statistics;
 mod table;
 mod test;
@@ -80,6 +81,12 @@ const CHORES: &[Chore] = &[
         options: machines::OPTIONS,
         summary: "whether a build for this processor, WebAssembly and ARM compute the committed digests of outcomes and metrics",
         run: machines::run,
+    },
+    Chore {
+        name: "soak",
+        options: soak::OPTIONS,
+        summary: "whether a long study, a long flow, `cwnd serve` and an emulated link keep their memory and their open files;                   takes half an hour",
+        run: soak::run,
     },
     Chore {
         name: "mutants",
