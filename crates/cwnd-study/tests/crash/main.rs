@@ -9,11 +9,12 @@
 mod disk;
 mod interpose;
 mod model;
+mod random;
 
-use cwnd_scenario::{Purpose, Stream};
 use cwnd_study::{RunKey, Store, StoreError, StoreErrorKind, StoredState};
 use disk::Faults;
 use model::{Maker, Run, State};
+use random::Random;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -45,7 +46,7 @@ const MODES: [Mode; 6] =
     [Mode::Kill, Mode::PowerCut, Mode::ShortWrites, Mode::ErrorsAndKill, Mode::ErrorsAndPowerCut, Mode::Lies];
 
 impl Mode {
-    fn faults(self, random: &mut Stream) -> Faults {
+    fn faults(self, random: &mut Random) -> Faults {
         let errors = Faults {
             short_writes: 20,
             io_errors: [0, 5, 30][random.below(3) as usize],
@@ -103,7 +104,7 @@ struct Tally {
 struct Life<'a> {
     mode: Mode,
     directory: &'a Path,
-    random: Stream,
+    random: Random,
     maker: Maker,
     /// What the store has.
     now: State,
@@ -432,7 +433,7 @@ fn live(seed: u64, tally: &mut Tally) {
     let mut life = Life {
         mode,
         directory: &directory_path,
-        random: Stream::new(!seed, Purpose::Algorithm, 0),
+        random: Random::new(!seed),
         maker: Maker::new(SEEDS),
         now: State::default(),
         candidates: vec![(State::default(), false)],
