@@ -115,7 +115,7 @@ fn flow(cwnd: &Path, hours: usize) -> Part {
     let mut command = Command::new(cwnd);
     command.args(["compare", "cubic", "--rate", "20 Mbit/s", "--rtt", "40 ms", "--per", "1e-4"]);
     command
-        .args(["--repeats", "1", "--threads", "1", "--duration", &format!("{} s", 3600 * hours)])
+        .args(["--repeats", "1", "--threads", "1", "--quiet", "--duration", &format!("{} s", 3600 * hours)])
         .stdout(Stdio::null());
     Part {
         name: "flow",

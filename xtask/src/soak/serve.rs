@@ -1,6 +1,7 @@
 //! `cwnd serve` under requests.
 
 use super::{BOUND_MIB, Part};
+use crate::bench::sweeps;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -25,14 +26,16 @@ const PATHS: [(&str, bool, u16); 5] = [
 ];
 
 pub fn part(cwnd: &Path, directory: &Path, requests: usize) -> Result<Part, String> {
-    let page = directory.join("dist");
+    let (file, page) = (directory.join("served.toml"), directory.join("dist"));
     let write = || {
         fs::create_dir_all(&page)?;
+        // A study that was not run: reading results is another part's work.
+        fs::write(&file, sweeps::study(1))?;
         fs::write(page.join("serve.html"), "<!doctype html><title>page</title>")
     };
     write().map_err(|error| format!("{}: {error}", page.display()))?;
     let mut command = Command::new(cwnd);
-    command.arg("serve").arg(directory).args(["--port", "0", "--web"]).arg(&page).stdout(Stdio::piped());
+    command.arg("serve").arg(&file).args(["--port", "0", "--web"]).arg(&page).stdout(Stdio::piped());
     Ok(Part {
         name: "serve",
         load: format!("{requests} requests"),
