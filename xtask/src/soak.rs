@@ -51,11 +51,8 @@ type Work = Box<dyn FnOnce(&mut Child) -> Result<String, String>>;
 pub fn run(arguments: &[String]) -> Result<bool, String> {
     let options = Options::new(arguments, &[PART, RUNS, HOURS, REQUESTS, MINUTES], &[])?;
     let cwnd = json::build_cwnd()?;
-    let directory = root().join("target/soak");
+    let directory = root().join("target/soak").join(std::process::id().to_string());
     let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
-    if directory.exists() {
-        fs::remove_dir_all(&directory).map_err(failed)?;
-    }
     fs::create_dir_all(&directory).map_err(failed)?;
     let parts = [
         study(&cwnd, &directory, options.number(RUNS, 1_000_000)?)?,
