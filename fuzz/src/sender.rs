@@ -4,10 +4,10 @@
 //! The sender checks the scoreboard after each event.
 
 use crate::Bytes;
-use cwnd_cc::{Arithmetic, EcnMode, FlowHints, WindowConfig, algorithms};
-use cwnd_scenario::{Purpose, Recovery, Stream};
+use cwnd_cc::{Arithmetic, EcnMode, WindowConfig, algorithms};
+use cwnd_scenario::Recovery;
 use cwnd_tcp::packet::{BARE, ECE, Emit, Packet, SACK, SackBlocks};
-use cwnd_tcp::{NEVER, Sender, SenderConfig, TimerWheel};
+use cwnd_tcp::{NEVER, Sender, SenderConfig};
 
 const MS: u64 = 1_000_000;
 
