@@ -62,3 +62,16 @@ pub fn obstacle(target: &str) -> Option<String> {
     let missing = COMPILER.iter().chain(of_target).filter(|(path, _)| !Path::new(path).exists());
     missing.map(|(_, package)| package).find_map(|package| install(package).err())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_target_has_its_linker() {
+        let command = cargo("build", ARM);
+        let mut variables = command.get_envs();
+        let linker = variables.find(|(name, _)| *name == "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER");
+        assert_eq!(linker.and_then(|(_, value)| value), Some("aarch64-linux-gnu-gcc".as_ref()));
+    }
+}
