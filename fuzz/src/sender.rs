@@ -4,10 +4,10 @@
 //! The sender checks the scoreboard after each event.
 
 use crate::Bytes;
-use cwnd_cc::{Arithmetic, EcnMode, FlowHints, WindowConfig, algorithms};
-use cwnd_scenario::{Purpose, Recovery, Stream};
+use cwnd_cc::{Arithmetic, EcnMode, WindowConfig, algorithms};
+use cwnd_scenario::Recovery;
 use cwnd_tcp::packet::{BARE, ECE, Emit, Packet, SACK, SackBlocks};
-use cwnd_tcp::{NEVER, Sender, SenderConfig, TimerWheel};
+use cwnd_tcp::{NEVER, Sender, SenderConfig};
 
 const MS: u64 = 1_000_000;
 
@@ -40,43 +40,21 @@ fn config(bytes: &mut Bytes<'_>) -> SenderConfig {
     let flags = bytes.byte();
     let recovery = [Recovery::Prr, Recovery::Ns2, Recovery::Rack, Recovery::Linux][usize::from(flags & 3)];
     SenderConfig {
-        channel: 0,
-        packet_size: 1500,
-        first_packet_size: 1500,
         last_packet_size: 700,
         segments: if flags & 4 == 0 { u64::MAX } else { 1 + u64::from(bytes.byte()) },
-        ack_size: 52,
         window: WindowConfig {
             initial_cwnd: f64::from(1 + bytes.byte() % 64),
-            initial_ssthresh: f64::INFINITY,
-            clamp: f64::INFINITY,
-            mss: 1448,
-            arithmetic: [Arithmetic::Real, Arithmetic::Linux, Arithmetic::Real, Arithmetic::Linux]
-                [usize::from(flags & 3)],
-            slow_start_at_ssthresh: false,
+            arithmetic: [Arithmetic::Real, Arithmetic::Linux][usize::from(flags & 1)],
+            ..WindowConfig::default()
         },
         receive_window: 1 + u64::from(bytes.byte()),
-        growing_window: None,
         recovery,
         sack: flags & 8 == 0,
         timestamps: flags & 16 == 0,
-        limited_transmit: true,
-        detect_lost_retransmissions: true,
         validate_cwnd: flags & 32 != 0,
         ecn: if flags & 64 == 0 { EcnMode::Off } else { EcnMode::Classic },
-        accurate_ecn: false,
-        l4s: false,
-        handshake: false,
-        rto: (1000 * MS, 200 * MS, 120_000 * MS),
-        timer: TimerWheel::default(),
-        start: 0,
-        stop: NEVER,
-        send_overhead: 0,
-        overhead_stream: Stream::new(1, Purpose::SendOverhead, 0),
-        algorithm_seed: 1,
-        hints: FlowHints::default(),
-        application: None,
         restart_after_idle: flags & 128 != 0,
+        ..SenderConfig::default()
     }
 }
 

@@ -12,7 +12,7 @@ mod peers;
 mod record;
 mod rows;
 mod shortcuts;
-mod sweeps;
+pub mod sweeps;
 mod threads;
 
 use crate::json;

@@ -2,7 +2,6 @@
 
 mod commands;
 mod coverage;
-mod random;
 
 use crate::command::{self, cargo};
 use crate::options::Options;

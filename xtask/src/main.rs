@@ -4,6 +4,7 @@
 mod bench;
 mod book;
 mod command;
+mod cross;
 mod deps;
 mod dist;
 mod drill;
@@ -13,6 +14,7 @@ mod fidelity;
 mod fuzz;
 mod graph;
 mod json;
+mod machines;
 mod mutants;
 mod options;
 mod papers;
@@ -20,6 +22,7 @@ mod python;
 mod quic_wire;
 mod renew;
 mod sanitize;
+mod soak;
 mod statistics;
 mod table;
 mod test;
@@ -72,6 +75,18 @@ const CHORES: &[Chore] = &[
         options: sanitize::OPTIONS,
         summary: "the tests of the crates with unsafe code under AddressSanitizer; with --miri under Miri, which needs a nightly toolchain",
         run: sanitize::run_chore,
+    },
+    Chore {
+        name: "machines",
+        options: machines::OPTIONS,
+        summary: "whether a build for this processor, WebAssembly and ARM compute the committed digests of outcomes and metrics",
+        run: machines::run,
+    },
+    Chore {
+        name: "soak",
+        options: soak::OPTIONS,
+        summary: "whether a long study, a long flow, `cwnd serve` and an emulated link keep their memory and their open files;                   takes half an hour",
+        run: soak::run,
     },
     Chore {
         name: "mutants",

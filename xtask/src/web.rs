@@ -1,11 +1,11 @@
 //! The laboratory as a web page: the simulator compiled to WebAssembly, and the page around it, in `web/dist`.
 //!
-//! rustup need not have the target: Debian's compiler for the web builds the standard library from its source. `wasm-opt`, Vite and
-//! what tests need come from npm, with the versions of `web/package-lock.json`.
+//! `wasm-opt`, Vite and what tests need come from npm, with the versions of `web/package-lock.json`.
 
 mod matrix;
 
-use crate::command::{self, cargo, install, root, run_showing, shown, succeeds};
+use crate::command::{self, cargo, root, run_showing, shown, succeeds};
+use crate::cross::{self, WASM};
 use crate::options::Options;
 use std::fs;
 use std::path::Path;
@@ -14,13 +14,6 @@ use std::process::Command;
 /// Options of the chore.
 pub const OPTIONS: &str = "[--test | --matrix]";
 
-/// Debian's compiler for the web, the source of the standard library, and the linker: a path and the package that has it.
-const PACKAGES: [(&str, &str); 4] = [
-    ("/usr/bin/rustc", "rustc-web"),
-    ("/usr/bin/cargo", "cargo-web"),
-    ("/usr/lib/rustlib/src/rust/library/std/Cargo.toml", "rust-web-src"),
-    ("/usr/bin/wasm-ld", "lld"),
-];
 /// What current browsers have since 2021 or before.
 const FEATURES: [&str; 6] = [
     "--enable-bulk-memory",
@@ -82,14 +75,21 @@ fn embed_next() -> Result<(), String> {
 
 /// Returns why the page cannot be built. Installs what is missing where permitted.
 pub fn obstacle() -> Option<String> {
+    if let Some(obstacle) = node() {
+        return Some(obstacle);
+    }
+    if !succeeds(Command::new("npm").arg("--version")) {
+        return Some("there is no npm: see nodejs.org".to_owned());
+    }
+    cross::obstacle(WASM)
+}
+
+/// Returns why WebAssembly cannot be run.
+pub fn node() -> Option<String> {
     let is_recent = succeeds(
         Command::new("node").args(["-e", "process.exit(parseInt(process.versions.node) >= 20 ? 0 : 1)"]),
     );
-    if !is_recent || !succeeds(Command::new("npm").arg("--version")) {
-        return Some("there is no Node.js 20 or later with npm (node, npm): see nodejs.org".to_owned());
-    }
-    let missing = PACKAGES.iter().filter(|(path, _)| !Path::new(path).exists());
-    missing.map(|(_, package)| package).find_map(|package| install(package).err())
+    (!is_recent).then(|| "there is no Node.js 20 or later (node): see nodejs.org".to_owned())
 }
 
 /// Installs what `web/package-lock.json` lists, if that was not done already.
@@ -107,36 +107,14 @@ fn packages() -> Result<(), String> {
 /// Compiles the simulator to a module in `target/web`.
 fn module(file: &str, features: &str) -> Result<(), String> {
     let target = root().join("target/web");
-    let path = std::env::var("PATH").unwrap_or_default();
-    let mut build = Command::new("/usr/bin/cargo");
+    let mut build = cross::cargo("rustc", WASM);
     build
-        .current_dir(root())
-        // The toolchain that runs this chore must not be the one that compiles.
-        .env_remove("RUSTUP_TOOLCHAIN")
-        .env_remove("RUSTC")
-        .env_remove("RUSTDOC")
-        .env_remove("CARGO")
-        .env("PATH", format!("/usr/bin:{path}"))
-        // For -Zbuild-std, as Debian compiles its browsers.
-        .env("RUSTC_BOOTSTRAP", "1")
-        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld")
         // `cwnd serve` links the same crate as a library.
-        .args([
-            "rustc",
-            "--locked",
-            "--profile",
-            "web",
-            "--package",
-            "cwnd-wasm",
-            "--lib",
-            "--crate-type",
-            "cdylib",
-        ])
-        .args(["--features", features])
-        .args(["-Zbuild-std=std,panic_abort", "--target", "wasm32-unknown-unknown", "--target-dir"])
+        .args(["--profile", "web", "--package", "cwnd-wasm", "--lib", "--crate-type", "cdylib"])
+        .args(["--features", features, "--target-dir"])
         .arg(&target);
     show(&mut build)?;
-    let built = target.join("wasm32-unknown-unknown/web/cwnd_wasm.wasm");
+    let built = target.join(WASM).join("web/cwnd_wasm.wasm");
     let optimised = target.join(file);
     // Cargo links again, or brings back, what it has for these features.
     let linked = target.join("linked").join(file);

@@ -47,19 +47,7 @@ fn flow(algorithm: &str) -> FlowSpec {
 
 fn run(scenario: &Scenario) -> Outcome {
     let outcome = Lab::default().run(scenario).unwrap_or_else(|error| panic!("{error}"));
-    for (i, flow) in outcome.flows.iter().enumerate() {
-        // Copies are sent by lines; what is dropped after a copy was made counts on both sides.
-        let gone = flow.packets_received
-            + flow.duplicates
-            + flow.packets_dropped
-            + flow.packets_lost
-            + flow.packets_in_flight;
-        assert_eq!(flow.packets_sent + flow.packets_copied, gone, "flow {i}: {flow:?}");
-    }
-    for link in &outcome.links {
-        let gone = link.delivered + link.dropped + link.lost + link.in_flight;
-        assert_eq!(link.arrived + link.copied, gone, "{link:?}");
-    }
+    outcome.check_conservation().unwrap_or_else(|wrong| panic!("{wrong}"));
     outcome
 }
 

@@ -7,7 +7,7 @@ mod others;
 mod sampled;
 
 use super::view::View;
-use cwnd_scenario::Emulation;
+use cwnd_scenario::{Emulation, Rate, Scenario};
 use std::fmt;
 
 /// A metric.
@@ -32,6 +32,27 @@ pub struct Metric {
     pub source: &'static str,
     /// The function that computes it.
     pub measure: Measure,
+}
+
+impl Metric {
+    /// Reports whether a value of a run is in the range, but for rounding.
+    ///
+    /// Transmission times are whole nanoseconds: each packet may take half of one less than at its link's rate.
+    pub fn allows(&self, scenario: &Scenario, value: f64) -> bool {
+        /// What may be added to a ratio of sums of floating-point numbers.
+        const ROUNDING: f64 = 1e-9;
+        let mut tolerance = ROUNDING;
+        if self.name.contains("utilisation") || self.name.contains("slowdown") {
+            let rates = scenario.network.links.iter().map(|link| link.fastest_rate());
+            let fastest =
+                rates.filter(|rate| *rate != Rate::UNLIMITED).max().map_or(0.0, |rate| rate.0 as f64);
+            let stack = &scenario.stack;
+            let first = stack.first_packet.unwrap_or(u32::MAX);
+            let smallest = first.min(stack.data_overhead + 1).min(stack.ack_size);
+            tolerance += 0.5e-9 * fastest / (f64::from(smallest) * 8.0);
+        }
+        (self.range.least - tolerance..=self.range.most + tolerance).contains(&value)
+    }
 }
 
 /// The values that a metric can have, both ends included. An infinite end means that there is no bound.

@@ -1,9 +1,8 @@
 //! The TCP endpoints of `cwnd-tcp` as hosts.
 
-use cwnd_cc::{EcnMode, FlowHints, Parameters, WindowConfig};
-use cwnd_link::{Arrival, Codepoint, Counting, LinkSpec, Purpose, QueueLimit, QueueSpec, Rate, Stream, Time};
+use cwnd_cc::{EcnMode, Parameters};
+use cwnd_link::{Arrival, Codepoint, Counting, LinkSpec, QueueLimit, QueueSpec, Rate, Time};
 use cwnd_net::{Driver, Host, Network, Output, Route, Settings};
-use cwnd_scenario::Recovery;
 use cwnd_tcp::packet::{CE, Emit, Packet, SackBlocks};
 use cwnd_tcp::{NEVER, Receiver, ReceiverConfig, Sender, SenderConfig, TimerWheel};
 
@@ -73,35 +72,12 @@ const SEGMENTS: u64 = 1000;
 fn sender() -> Endpoint {
     let algorithm = (cwnd_cc::find("newreno").unwrap().build)(&Parameters::new()).unwrap();
     let config = SenderConfig {
-        channel: 0,
         packet_size: PACKET,
         first_packet_size: PACKET,
         last_packet_size: PACKET,
         segments: SEGMENTS,
         ack_size: ACK,
-        receive_window: 1 << 30,
-        growing_window: None,
-        validate_cwnd: false,
-        window: WindowConfig::default(),
-        recovery: Recovery::Prr,
-        sack: true,
-        timestamps: true,
-        limited_transmit: true,
-        detect_lost_retransmissions: true,
-        ecn: EcnMode::Off,
-        accurate_ecn: false,
-        l4s: false,
-        handshake: false,
-        rto: (1_000_000_000, 200_000_000, 60_000_000_000),
-        timer: TimerWheel::default(),
-        start: 0,
-        stop: NEVER,
-        send_overhead: 0,
-        overhead_stream: Stream::new(1, Purpose::SendOverhead, 0),
-        algorithm_seed: 1,
-        hints: FlowHints::default(),
-        application: None,
-        restart_after_idle: false,
+        ..SenderConfig::default()
     };
     Endpoint::Sender(Box::new(Sender::new(config, algorithm)))
 }

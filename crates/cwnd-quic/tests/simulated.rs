@@ -29,15 +29,7 @@ fn use_of_the_bottleneck(scenario: &Scenario, outcome: &Outcome) -> f64 {
 
 #[track_caller]
 fn conserved(outcome: &Outcome) {
-    for flow in &outcome.flows {
-        let arrived = flow.packets_received + flow.duplicates;
-        let elsewhere = flow.packets_dropped + flow.packets_lost + flow.packets_in_flight;
-        assert_eq!(flow.packets_sent + flow.packets_copied, arrived + elsewhere, "{flow:#?}");
-    }
-    for link in &outcome.links {
-        let gone = link.dropped + link.lost + link.delivered + link.in_flight;
-        assert_eq!(link.arrived + link.copied, gone, "{link:#?}");
-    }
+    outcome.check_conservation().unwrap_or_else(|wrong| panic!("{wrong}"));
 }
 
 const FLOWS: [&str; 10] = [

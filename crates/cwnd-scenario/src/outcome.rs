@@ -23,6 +23,28 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Checks that every packet is accounted for: of each flow, and at each link.
+    ///
+    /// # Errors
+    /// A line for each flow and link of which packets are missing or too many.
+    pub fn check_conservation(&self) -> Result<(), String> {
+        let flows = self.flows.iter().enumerate().filter_map(|(i, flow)| {
+            let gone = flow.packets_dropped + flow.packets_lost + flow.packets_in_flight;
+            let accounted = flow.packets_received + flow.duplicates + gone;
+            let entered = flow.packets_sent + flow.packets_copied;
+            (entered != accounted)
+                .then(|| format!("flows[{i}]: {entered} sent, {accounted} accounted for: {flow:?}"))
+        });
+        let links = self.links.iter().filter_map(|link| {
+            let accounted = link.dropped + link.lost + link.delivered + link.in_flight;
+            let entered = link.arrived + link.copied;
+            (entered != accounted)
+                .then(|| format!("{}: {entered} arrived, {accounted} accounted for: {link:?}", link.name))
+        });
+        let wrong: Vec<String> = flows.chain(links).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+    }
+
     /// What happened after `before`, which is what had happened in the same run by then: counts, sums and integrals are differences;
     /// times, states and extremes stay. Messages are those given then or later.
     ///

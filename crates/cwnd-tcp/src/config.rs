@@ -1,9 +1,9 @@
 //! The settings of a sender, and what it counts.
 
 use crate::packet::Packet;
-use crate::{Application, GrowingWindow, TimerWheel};
+use crate::{Application, GrowingWindow, NEVER, TimerWheel};
 use cwnd_cc::{EcnMode, FlowHints, WindowConfig};
-use cwnd_scenario::{Recovery, Stream};
+use cwnd_scenario::{Purpose, Recovery, Stream};
 
 /// The settings of a sender.
 ///
@@ -69,6 +69,45 @@ pub struct SenderConfig {
     pub application: Option<Box<Application>>,
     /// Whether the window shrinks while the flow is idle.
     pub restart_after_idle: bool,
+}
+
+/// A bulk sender that starts at time 0 without a handshake, with packets of 1,500 bytes, a window of ten segments, SACK, timestamps and
+/// proportional rate reduction; initial, minimum and maximum RTO 1 s, 200 ms and 120 s.
+impl Default for SenderConfig {
+    fn default() -> SenderConfig {
+        const MS: u64 = 1_000_000;
+        SenderConfig {
+            channel: 0,
+            packet_size: 1500,
+            first_packet_size: 1500,
+            last_packet_size: 1500,
+            segments: u64::MAX,
+            ack_size: 52,
+            receive_window: 100_000,
+            growing_window: None,
+            validate_cwnd: false,
+            window: WindowConfig::default(),
+            recovery: Recovery::Prr,
+            sack: true,
+            timestamps: true,
+            limited_transmit: true,
+            detect_lost_retransmissions: true,
+            ecn: EcnMode::Off,
+            accurate_ecn: false,
+            l4s: false,
+            handshake: false,
+            rto: (1000 * MS, 200 * MS, 120_000 * MS),
+            timer: TimerWheel::default(),
+            start: 0,
+            stop: NEVER,
+            send_overhead: 0,
+            overhead_stream: Stream::new(1, Purpose::SendOverhead, 0),
+            algorithm_seed: 1,
+            hints: FlowHints::default(),
+            application: None,
+            restart_after_idle: false,
+        }
+    }
 }
 
 impl SenderConfig {

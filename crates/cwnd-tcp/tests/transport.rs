@@ -8,12 +8,12 @@
 use cwnd_cc::parts::draws::Draws;
 use cwnd_cc::transport::{AckEnd, Adapter, SentPacket, Settings};
 use cwnd_cc::{
-    Ack, AckCompat, AlgorithmInfo, Arithmetic, Congestion, CongestionControl, EcnMode, FlowHints, Init,
-    LostPacket, Nanos, Needs, Parameters, State, Window, WindowConfig,
+    Ack, AckCompat, AlgorithmInfo, Arithmetic, Congestion, CongestionControl, EcnMode, Init, LostPacket,
+    Nanos, Needs, Parameters, State, Window, WindowConfig,
 };
-use cwnd_scenario::{Purpose, Recovery, Stream};
+use cwnd_scenario::{Purpose, Stream};
 use cwnd_tcp::packet::{BARE, ECE, Emit, Packet, SACK, SackBlocks};
-use cwnd_tcp::{NEVER, Sender, SenderConfig, TimerWheel};
+use cwnd_tcp::{NEVER, Sender, SenderConfig};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 
@@ -160,35 +160,17 @@ impl Run {
         let ecn = if path == Path::Marking { EcnMode::Exact } else { EcnMode::Off };
         let writes = path == Path::Clean && draws.below(2) == 0;
         let config = SenderConfig {
-            channel: 0,
             packet_size: MSS + 50,
             first_packet_size: MSS + 50,
             last_packet_size: MSS + 50,
-            segments: u64::MAX,
             ack_size: 50,
             window,
-            receive_window: 100_000,
-            growing_window: None,
-            recovery: Recovery::Prr,
-            sack: true,
             timestamps: false,
-            limited_transmit: true,
-            detect_lost_retransmissions: true,
             validate_cwnd: true,
             ecn,
-            accurate_ecn: false,
-            l4s: false,
-            handshake: false,
             rto: (RTO, RTO, RTO),
-            timer: TimerWheel::default(),
-            start: 0,
-            stop: NEVER,
-            send_overhead: 0,
-            overhead_stream: Stream::new(1, Purpose::SendOverhead, 0),
             algorithm_seed: seed,
-            hints: FlowHints::default(),
-            application: None,
-            restart_after_idle: false,
+            ..SenderConfig::default()
         };
         let (algorithm, of_sender) = recorder(info);
         let mut sender = Sender::new(config, algorithm);

@@ -16,12 +16,12 @@ const BAR_RUNS: f64 = 2_000.0;
 /// Bytes of the store for each run, at most.
 const BAR_STORE: f64 = 1_024.0;
 /// Bytes of memory for each further run, at most.
-const BAR_MEMORY: f64 = 1_536.0;
+pub const BAR_MEMORY: f64 = 1_536.0;
 /// Microseconds by the clock for each row of an export, at most: 10^6 rows in 30 s.
 const BAR_EXPORT_US: f64 = 30.0;
 
-/// A run of 10 Mbit/s and 5 s, which takes less than a millisecond.
-fn study(runs: u32) -> String {
+/// Returns a study of runs of 10 Mbit/s and 5 s, each of which takes less than a millisecond.
+pub fn study(runs: u32) -> String {
     format!(
         "title = \"Short runs\"\nquestion = \"What does a sweep of short runs cost?\"\n[scenario]\nalgorithm = \"cubic\"\n\
          rate = \"10 Mbit/s\"\nrtt = \"40 ms\"\nduration = \"5 s\"\n[run]\nrepeats = {runs}\n"

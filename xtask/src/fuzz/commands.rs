@@ -3,8 +3,8 @@
 //! Each is run twice. It must end in time, by itself and without a panic; both times must write the same bytes; the numbers
 //! of a comparison must be finite and must not contradict each other.
 
-use super::random::Random;
 use crate::command::{cargo, root, shown};
+use fastrand::Rng;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -112,8 +112,8 @@ pub fn run(seed: u64, time: Duration) -> Result<bool, String> {
     let mut tally = Tally::default();
     let mut last = seed;
     while begin.elapsed() < time {
-        let mut random = Random::new(last);
-        let held = match random.below(8) {
+        let mut random = Rng::with_seed(last);
+        let held = match random.usize(..8) {
             0 | 1 => study(&program, &folder, &mut random, &mut tally),
             2 => other(&program, &mut random, &mut tally),
             _ => comparison(&program, &mut random, &mut tally),
@@ -182,21 +182,21 @@ fn tempfile(name: &str) -> Result<PathBuf, String> {
     Ok(folder.join(name))
 }
 
-fn comparison(program: &Path, random: &mut Random, tally: &mut Tally) -> Result<(), String> {
+fn comparison(program: &Path, random: &mut Rng, tally: &mut Tally) -> Result<(), String> {
     let mut arguments = vec!["compare".to_owned()];
-    for _ in 0..1 + random.below(2) {
+    for _ in 0..1 + random.usize(..2) {
         // A wrong name now and then.
-        let known = ALGORITHMS.len() - if random.one_in(30) { 0 } else { 2 };
-        arguments.push(random.pick(&ALGORITHMS[..known]).to_owned());
+        let known = ALGORITHMS.len() - if one_in(random, 30) { 0 } else { 2 };
+        arguments.push(pick(random, &ALGORITHMS[..known]).to_owned());
     }
     arguments.push("--json".to_owned());
     // Without these a run is long.
-    let duration = random.pick(&["0.3 s", "1 s", "1.7 s"]);
+    let duration = pick(random, &["0.3 s", "1 s", "1.7 s"]);
     arguments.extend(["--duration", duration, "--seed"].map(str::to_owned));
-    arguments.push(random.below(1000).to_string());
+    arguments.push(random.usize(..1000).to_string());
     let mut flags: Vec<usize> = FLAGS.iter().position(|(name, _)| *name == "--rate").into_iter().collect();
-    for _ in 0..random.below(7) {
-        let flag = random.below(FLAGS.len());
+    for _ in 0..random.usize(..7) {
+        let flag = random.usize(..FLAGS.len());
         if !flags.contains(&flag) {
             flags.push(flag);
         }
@@ -204,8 +204,8 @@ fn comparison(program: &Path, random: &mut Random, tally: &mut Tally) -> Result<
     for flag in &flags {
         let (name, values) = FLAGS[*flag];
         let right = values.len().min(3);
-        let among = if random.one_in(8) { values.len() } else { right };
-        let value = values[random.below(among)];
+        let among = if one_in(random, 8) { values.len() } else { right };
+        let value = values[random.usize(..among)];
         arguments.push(name.to_owned());
         if !value.is_empty() {
             arguments.push(value.to_owned());
@@ -280,7 +280,7 @@ fn consistent(run: &Value, copies: bool) -> Result<(), String> {
 }
 
 /// Writes a study, runs it into two directories, and compares their results.
-fn study(program: &Path, folder: &Path, random: &mut Random, tally: &mut Tally) -> Result<(), String> {
+fn study(program: &Path, folder: &Path, random: &mut Rng, tally: &mut Tally) -> Result<(), String> {
     let io = |error: std::io::Error| error.to_string();
     let _ = std::fs::remove_dir_all(folder);
     std::fs::create_dir_all(folder).map_err(io)?;
@@ -295,7 +295,7 @@ fn study(program: &Path, folder: &Path, random: &mut Random, tally: &mut Tally) 
             .arg("--out")
             .arg(&out)
             .args(["--threads", if name == "a" { "1" } else { "2" }]);
-        if !random.one_in(4) {
+        if !one_in(random, 4) {
             run.arg("--no-report");
         }
         let done = end(&mut run)?;
@@ -319,28 +319,28 @@ fn study(program: &Path, folder: &Path, random: &mut Random, tally: &mut Tally) 
     Ok(())
 }
 
-fn study_text(random: &mut Random) -> String {
+fn study_text(random: &mut Rng) -> String {
     let mut text =
         "title = \"Drawn\"\nquestion = \"Does it hold?\"\n[scenario]\nduration = \"0.5 s\"\n".to_owned();
-    text += &format!("rate = \"{} Mbit/s\"\n", 1 + random.below(5));
-    text += &format!("algorithm = \"{}\"\n", random.pick(&ALGORITHMS[..ALGORITHMS.len() - 2]));
-    if random.one_in(2) {
-        text += &format!("flows = {}\n", 1 + random.below(3));
+    text += &format!("rate = \"{} Mbit/s\"\n", 1 + random.usize(..5));
+    text += &format!("algorithm = \"{}\"\n", pick(random, &ALGORITHMS[..ALGORITHMS.len() - 2]));
+    if one_in(random, 2) {
+        text += &format!("flows = {}\n", 1 + random.usize(..3));
     }
     text += &format!(
         "[run]\nrepeats = {}\nmetrics = [\"throughput_bps\", \"utilisation\"]\n",
-        1 + random.below(3)
+        1 + random.usize(..3)
     );
-    let right = AXES.len() - if random.one_in(10) { 0 } else { 2 };
-    for i in 0..random.below(3) {
-        let (key, values) = AXES[random.below(right)];
+    let right = AXES.len() - if one_in(random, 10) { 0 } else { 2 };
+    for i in 0..random.usize(..3) {
+        let (key, values) = AXES[random.usize(..right)];
         text += &format!("[[axes]]\nname = \"axis {i}\"\nkey = \"{key}\"\nvalues = {values}\n");
     }
-    if random.one_in(3) {
+    if one_in(random, 3) {
         text += "[trace]\nsample = \"50 ms\"\n";
     }
-    if random.one_in(3) {
-        let bound = random.pick(&[">= 0.5", "< 1", "between 2 and 1", ">= 0"]);
+    if one_in(random, 3) {
+        let bound = pick(random, &[">= 0.5", "< 1", "between 2 and 1", ">= 0"]);
         text += &format!(
             "[[claims]]\ntext = \"It holds.\"\nmeasure = \"least\"\nmetric = \"utilisation\"\nexpect = \"{bound}\"\n"
         );
@@ -348,8 +348,16 @@ fn study_text(random: &mut Random) -> String {
     text
 }
 
+fn one_in(random: &mut Rng, n: usize) -> bool {
+    random.usize(..n) == 0
+}
+
+fn pick<T: Copy>(random: &mut Rng, from: &[T]) -> T {
+    from[random.usize(..from.len())]
+}
+
 /// Commands that only print, and arguments that are none.
-fn other(program: &Path, random: &mut Random, tally: &mut Tally) -> Result<(), String> {
+fn other(program: &Path, random: &mut Rng, tally: &mut Tally) -> Result<(), String> {
     let lines: &[&[&str]] = &[
         &["algorithms"],
         &["algorithms", "cubic"],
@@ -376,7 +384,7 @@ fn other(program: &Path, random: &mut Random, tally: &mut Tally) -> Result<(), S
         &["compare", "--", "--json"],
         &[""],
     ];
-    let line = random.pick(lines);
+    let line = pick(random, lines);
     let run = || end(Command::new(program).args(line).current_dir(root()));
     let (first, second) = (run()?, run()?);
     tally.others += 1;

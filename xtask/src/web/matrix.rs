@@ -5,7 +5,6 @@ use crate::json::build_cwnd;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 
 const STUDY: &str = "studies/matrix.toml";
@@ -28,10 +27,7 @@ const SETTINGS: [&str; 8] = ["rate", "rtt", "buffer", "queue", "per", "loss", "e
 /// The environment variable `CWND` names a program to run instead of one that is built from this checkout. The commit in the file is
 /// the last one of this checkout that changed the simulator or the study.
 pub fn write() -> Result<(), String> {
-    let program = match std::env::var_os("CWND") {
-        Some(program) => PathBuf::from(program),
-        None => build_cwnd()?,
-    };
+    let program = build_cwnd()?;
     let cwnd = |arguments: &[&str]| {
         let mut command = Command::new(&program);
         command.current_dir(root()).args(arguments);

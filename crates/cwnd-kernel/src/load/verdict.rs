@@ -55,25 +55,30 @@ pub fn judge(groups: &Groups, bounds: &Bounds) -> Verdict {
             ));
         }
     }
-    let [canary, rest] = [&groups.canary, &groups.rest].map(Counts::retransmission_rate);
-    let most = rest * bounds.retransmissions + bounds.retransmission_margin;
-    if canary > most {
-        return Verdict::Worse(format!(
-            "it retransmits {:.3} % of its segments, and the rest {:.3} %: at most {:.3} % would be within the bound",
-            100.0 * canary,
-            100.0 * rest,
-            100.0 * most
-        ));
-    }
-    let [canary, rest] = [&groups.canary, &groups.rest].map(Counts::mean_rtt_s);
-    let most = rest * bounds.rtt;
-    if canary > most {
-        return Verdict::Worse(format!(
-            "its mean round-trip time is {:.3} ms, and that of the rest {:.3} ms: at most {:.3} ms would be within the bound",
-            1e3 * canary,
-            1e3 * rest,
-            1e3 * most
-        ));
+    /// What is compared, its unit, how many of it are 1, the function that computes it, and the bound: a multiple of the rest's, and a margin.
+    type Comparison<'a> = (&'a str, &'a str, f64, fn(&Counts) -> f64, f64, f64);
+    let comparisons: [Comparison<'_>; 2] = [
+        (
+            "share of retransmitted segments",
+            "%",
+            100.0,
+            Counts::retransmission_rate,
+            bounds.retransmissions,
+            bounds.retransmission_margin,
+        ),
+        ("mean round-trip time", "ms", 1e3, Counts::mean_rtt_s, bounds.rtt, 0.0),
+    ];
+    for (what, unit, scale, value, factor, margin) in comparisons {
+        let [canary, rest] = [&groups.canary, &groups.rest].map(value);
+        let most = rest * factor + margin;
+        if canary > most {
+            return Verdict::Worse(format!(
+                "its {what} is {:.3} {unit}, and that of the rest {:.3} {unit}: at most {:.3} {unit} would be within the bound",
+                scale * canary,
+                scale * rest,
+                scale * most
+            ));
+        }
     }
     Verdict::Within
 }

@@ -4,7 +4,7 @@ mod watched;
 
 use crate::generator::{self, Action, Dice, factory};
 use crate::naive::Naive;
-use crate::verdict::{Coverage, conserved, same, same_outcome, same_states};
+use crate::verdict::{Coverage, same, same_outcome, same_states};
 use cwnd_scenario::{EngineError, Helpers, Outcome, Scenario, Time};
 use cwnd_sim::{FlowState, Options, Shortcuts, Simulation, run_with_options};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -235,7 +235,7 @@ impl Record {
         let mut dice = Dice::new(scenario.seed);
         let outcome = self.replay(scenario, engine, true, &mut |_, _| {})?;
         same_outcome(&self.outcome, &without_bytes_left(&outcome))?;
-        conserved(&outcome)?;
+        outcome.check_conservation()?;
         let general = Options { shortcuts: Shortcuts::NONE, ..Options::default() };
         self.check_again(scenario, &general, &outcome, "without the fast path")?;
         // One shortcut alone is left out, so that none hides behind another.

@@ -42,8 +42,7 @@ pub fn check(seed: u64, seen: &mut Seen) -> Result<(), String> {
         let metric =
             cwnd_metrics::find(name).ok_or_else(|| format!("seed {seed}: there is no metric {name}"))?;
         seen.0.insert(metric.name);
-        let slack = slack(&scenario, metric);
-        if value < metric.range.least - slack || value > metric.range.most + slack {
+        if !metric.allows(&scenario, value) {
             wrong.push(format!("seed {seed}: {name} is {value}, out of {}", metric.range));
         }
     }
@@ -90,18 +89,6 @@ fn registered(scenario: &Scenario) -> Scenario {
     let mut registered = scenario.clone();
     registered.flows.iter_mut().for_each(|flow| flow.algorithm.name = "newreno".to_owned());
     registered
-}
-
-/// Transmission times are whole nanoseconds: each packet may take half of one less than at its link's rate.
-fn slack(scenario: &Scenario, metric: &Metric) -> f64 {
-    if !metric.name.contains("utilisation") && !metric.name.contains("slowdown") {
-        return ROUNDING;
-    }
-    let rates = scenario.network.links.iter().map(|link| link.fastest_rate());
-    let fastest = rates.filter(|rate| *rate != Rate::UNLIMITED).max().map_or(0.0, |rate| rate.0 as f64);
-    let stack = &scenario.stack;
-    let smallest = stack.first_packet.unwrap_or(u32::MAX).min(stack.data_overhead + 1).min(stack.ack_size);
-    ROUNDING + 0.5e-9 * fastest / (f64::from(smallest) * 8.0)
 }
 
 /// What must hold between metrics of the same flows or the same link.

@@ -155,30 +155,3 @@ pub fn same_states(expected: &[FlowState], found: &[FlowState]) -> Result<(), St
 pub fn same<T: Debug + PartialEq>(what: &str, expected: &T, found: &T) -> Result<(), String> {
     if expected == found { Ok(()) } else { Err(format!("\n  {what}: {found:?} instead of {expected:?}")) }
 }
-
-/// Whether every packet is accounted for, at each link and of each flow.
-pub fn conserved(outcome: &Outcome) -> Result<(), String> {
-    let mut text = String::new();
-    for (i, flow) in outcome.flows.iter().enumerate() {
-        let gone = flow.packets_dropped + flow.packets_lost + flow.packets_in_flight;
-        let accounted = flow.packets_received + flow.duplicates + gone;
-        if flow.packets_sent + flow.packets_copied != accounted {
-            let _ = write!(
-                text,
-                "\n  flows[{i}]: {} sent, {accounted} accounted for: {flow:?}",
-                flow.packets_sent
-            );
-        }
-    }
-    for link in &outcome.links {
-        let accounted = link.dropped + link.lost + link.delivered + link.in_flight;
-        if link.arrived + link.copied != accounted {
-            let _ = write!(
-                text,
-                "\n  {}: {} arrived, {accounted} accounted for: {link:?}",
-                link.name, link.arrived
-            );
-        }
-    }
-    if text.is_empty() { Ok(()) } else { Err(text) }
-}

@@ -1,9 +1,7 @@
 //! A test bench for one endpoint: the test chooses what arrives and when, and sees what is sent.
 
 use crate::fake::{Fake, Notes};
-use cwnd_cc::{Arithmetic, EcnMode, FlowHints, WindowConfig};
-use cwnd_scenario::Recovery;
-use cwnd_scenario::{Purpose, Stream};
+use cwnd_cc::{Arithmetic, EcnMode, WindowConfig};
 use cwnd_tcp::packet::{BARE, Emit, Packet, SACK, SackBlocks};
 use cwnd_tcp::{NEVER, Receiver, ReceiverConfig, Sender, SenderConfig, TimerWheel};
 use std::sync::{Arc, Mutex};
@@ -36,39 +34,15 @@ pub fn blocks(ranges: &[(u32, u32)]) -> SackBlocks {
     blocks
 }
 
-/// Returns the settings of a bulk sender that starts at time 0 without a handshake, with a window of ten segments, SACK, timestamps
-/// and proportional rate reduction; first, least and greatest RTO 1 s, 200 ms and 120 s.
+/// Returns the default settings with segments of 1,000 bytes.
 pub fn sender_config() -> SenderConfig {
     SenderConfig {
-        channel: 0,
         packet_size: FULL,
         first_packet_size: FULL,
         last_packet_size: FULL,
-        segments: u64::MAX,
         ack_size: BARE_ACK,
         window: window(10.0),
-        receive_window: 100_000,
-        growing_window: None,
-        recovery: Recovery::Prr,
-        sack: true,
-        timestamps: true,
-        limited_transmit: true,
-        detect_lost_retransmissions: true,
-        validate_cwnd: false,
-        ecn: EcnMode::Off,
-        accurate_ecn: false,
-        l4s: false,
-        handshake: false,
-        rto: (1000 * MS, 200 * MS, 120_000 * MS),
-        timer: TimerWheel::default(),
-        start: 0,
-        stop: NEVER,
-        send_overhead: 0,
-        overhead_stream: Stream::new(1, Purpose::SendOverhead, 0),
-        algorithm_seed: 1,
-        hints: FlowHints::default(),
-        application: None,
-        restart_after_idle: false,
+        ..SenderConfig::default()
     }
 }
 

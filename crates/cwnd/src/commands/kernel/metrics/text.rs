@@ -22,6 +22,14 @@ impl Families {
             labels.iter().map(|(name, text)| format!("{name}=\"{}\"", escaped(text))).collect();
         let _ = writeln!(self.0, "{name}{{{}}} {value}", labels.join(","));
     }
+
+    /// Writes a gauge with a value for each congestion control.
+    fn gauge<'a>(&mut self, name: &str, help: &str, values: impl IntoIterator<Item = (&'a str, f64)>) {
+        self.family(name, "gauge", help);
+        for (congestion_control, value) in values {
+            self.value(name, &[("congestion_control", congestion_control)], value);
+        }
+    }
 }
 
 /// A label's value as the format has it.
@@ -78,18 +86,16 @@ fn loaded(families: &mut Families, objects: &[LoadedObject]) {
     }
     let registered: Vec<&LoadedObject> =
         objects.iter().filter(|object| object.keeper != Keeper::Nothing).collect();
-    let name = "cwnd_algorithm_age_seconds";
-    families.family(name, "gauge", "Time since a registered algorithm was loaded.");
-    for object in &registered {
+    let ages = registered.iter().map(|object| {
         let age = object.age.map_or(f64::NAN, |age| age.as_secs_f64());
-        families.value(name, &[("congestion_control", &object.kernel_name)], age);
-    }
-    let name = "cwnd_algorithm_default_of";
-    families.family(name, "gauge", "Network namespaces whose default it is.");
-    for object in &registered {
+        (object.kernel_name.as_str(), age)
+    });
+    families.gauge("cwnd_algorithm_age_seconds", "Time since a registered algorithm was loaded.", ages);
+    let counts = registered.iter().map(|object| {
         let count = load::default_of(&object.kernel_name).len();
-        families.value(name, &[("congestion_control", &object.kernel_name)], count as f64);
-    }
+        (object.kernel_name.as_str(), count as f64)
+    });
+    families.gauge("cwnd_algorithm_default_of", "Network namespaces whose default it is.", counts);
     for (name, help, seconds) in [
         ("cwnd_hook_calls_total", "Calls of a hook, while kernel.bpf_stats_enabled is 1.", false),
         ("cwnd_hook_seconds_total", "Time in a hook, while kernel.bpf_stats_enabled is 1.", true),
@@ -128,15 +134,11 @@ const MEASURES: [Measure; 4] = [
 ];
 
 fn connections(families: &mut Families, by_name: &BTreeMap<&str, Vec<&ObservedSocket>>) {
-    let name = "cwnd_connections";
-    families.family(
-        name,
-        "gauge",
+    families.gauge(
+        "cwnd_connections",
         "Established connections by congestion control, of all network namespaces.",
+        by_name.iter().map(|(name, sockets)| (*name, sockets.len() as f64)),
     );
-    for (congestion_control, sockets) in by_name {
-        families.value(name, &[("congestion_control", congestion_control)], sockets.len() as f64);
-    }
     let sums: [Measure; 3] = [
         (
             "cwnd_open_segments",
@@ -151,11 +153,8 @@ fn connections(families: &mut Families, by_name: &BTreeMap<&str, Vec<&ObservedSo
         }),
     ];
     for (name, help, number) in sums {
-        families.family(name, "gauge", help);
-        for (congestion_control, sockets) in by_name {
-            let sum = sockets.iter().map(|socket| number(socket)).sum();
-            families.value(name, &[("congestion_control", congestion_control)], sum);
-        }
+        let sum = |sockets: &[&ObservedSocket]| sockets.iter().map(|socket| number(socket)).sum();
+        families.gauge(name, help, by_name.iter().map(|(name, sockets)| (*name, sum(sockets))));
     }
     for (name, help, number) in MEASURES {
         families.family(name, "gauge", help);
