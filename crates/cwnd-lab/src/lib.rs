@@ -21,6 +21,7 @@ pub mod drill;
 mod drops;
 mod emulator;
 mod ends;
+mod forwarding;
 mod guard;
 pub mod host;
 mod live;

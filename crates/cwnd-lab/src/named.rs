@@ -3,8 +3,8 @@
 //! A name is a mount, which outlives a process that is killed. So it is recorded, with the process that it belongs to, and
 //! whoever comes next takes away those of processes that are no more. One process at a time gives names or takes them away.
 
+use crate::forwarding;
 use crate::namespace::Namespace;
-use crate::outside;
 use std::ffi::CString;
 use std::fs;
 use std::io::{self, Write};
@@ -126,8 +126,8 @@ impl Records {
             if !lives {
                 let name = record.file_name().to_string_lossy().into_owned();
                 remove(&name);
-                if name.starts_with(outside::DEVICE) {
-                    outside::close(&name);
+                if name.starts_with(forwarding::DEVICE) {
+                    forwarding::close(&name);
                 }
                 gone.push(name);
             }

@@ -53,6 +53,12 @@ impl Spread {
     }
 }
 
+/// Whether the mean of a cell's runs is valid: each of them is, and they do not differ too much.
+pub fn is_mean_valid(results: &Results, cell: usize) -> bool {
+    validity_warnings::of_cell(results, cell) == 0
+        && !Spread::of_cell(results, cell).is_some_and(|spread| spread.is_too_wide())
+}
+
 impl fmt::Display for Spread {
     /// Writes `82.10 to 88.30 Mbit/s over 5 repeats, standard deviation 2.9 % of the mean`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,5 @@
 //! Runs over an emulated network that did not keep its times, and so are not valid.
 
-use crate::spread::Spread;
 use cwnd_scenario::{Emulation, Implementation};
 use cwnd_study::{Results, RunResult};
 
@@ -32,11 +31,6 @@ pub fn implementations<'a>(runs: impl IntoIterator<Item = &'a Emulation>) -> Vec
 /// How many of a cell's runs are not valid.
 pub fn of_cell(results: &Results, cell: usize) -> usize {
     results.runs_of(cell).iter().filter(|run| !run.is_valid()).count()
-}
-
-/// Whether the mean of a cell's runs is valid: each of them is, and they do not differ too much.
-pub fn is_mean_valid(results: &Results, cell: usize) -> bool {
-    of_cell(results, cell) == 0 && !Spread::of_cell(results, cell).is_some_and(|spread| spread.is_too_wide())
 }
 
 /// Each doubt once, with all runs that have it, in the order in which they are first met.

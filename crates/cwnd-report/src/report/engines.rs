@@ -5,6 +5,7 @@ use crate::engines::{CurveDeviation, Deviation, Pair};
 use crate::figures::traces::Traces;
 use crate::made_by;
 use crate::measure::{Measure, Shown, decimals, half_text, number};
+use crate::spread;
 use crate::validity_warnings::{self, MARK};
 use cwnd_study::Results;
 use maud::{Markup, html};
@@ -140,7 +141,7 @@ pub fn of_curves(results: &Results, traces: &Traces, pair: &Pair) -> Option<Curv
 fn label(results: &Results, pair: &Pair) -> Markup {
     let name = if pair.label.is_empty() { results.study.name.as_str() } else { &pair.label };
     html! {
-        th scope="row" { (name) @if !validity_warnings::is_mean_valid(results, pair.kernel) { (doubt()) } }
+        th scope="row" { (name) @if !spread::is_mean_valid(results, pair.kernel) { (doubt()) } }
     }
 }
 

@@ -9,7 +9,8 @@ use crate::figures::points::{Chosen, Tally};
 use crate::html::{inline, stop};
 use crate::made_by;
 use crate::measure::{Measure, Shown, capital, decimals, half_text, number, small};
-use crate::validity_warnings::{self, MARK};
+use crate::spread;
+use crate::validity_warnings::MARK;
 use cwnd_metrics::Better;
 use cwnd_study::claims;
 use cwnd_study::{ClaimKind, Results, Study, Table};
@@ -430,7 +431,7 @@ fn means<'a>(columns: &'a [Column], rows: &'a [Row]) -> impl Iterator<Item = (&'
 
 /// Whether the mean of any of some cells is not valid.
 fn is_doubted(results: &Results, cells: &[usize]) -> bool {
-    cells.iter().any(|cell| !validity_warnings::is_mean_valid(results, *cell))
+    cells.iter().any(|cell| !spread::is_mean_valid(results, *cell))
 }
 
 /// What each metric is, once.
