@@ -20,6 +20,9 @@ const USER_VERSION: i32 = 3;
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long to wait for processes that read, before the log is emptied.
+const READER_PATIENCE: Duration = Duration::from_secs(1);
+
 /// - `scenarios`: the canonical JSON of each scenario that was run, without its seed ([`crate::ScenarioText`]), under its
 ///   SHA-256.
 /// - `runs`: what came of each run. `scenario` (a row of `scenarios`), `engine` (JSON of the engine's name and versions) and
@@ -94,10 +97,26 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     // The log is copied into the database when it has 1 MiB.
     connection.pragma_update(None, "wal_autocheckpoint", 256).map_err(failed)?;
     check(&connection, path)?;
+    empty_log(&connection).map_err(failed)?;
     // Whether a transaction gets through is found out before the first run and not after it.
     let version = format!("BEGIN IMMEDIATE; PRAGMA user_version = {USER_VERSION}; COMMIT");
     connection.execute_batch(&version).map_err(failed)?;
     Ok(connection)
+}
+
+/// Copies the log into the database and truncates it, so that the next transaction begins a log with new salts.
+///
+/// A power cut can lose one transaction in the log and keep later ones. SQLite then reads the log up to the gap, and appends
+/// there. The later transactions stay in the file, with valid checksums that continue the lost one. They would come back at
+/// the next start if the same bytes were written into the gap, and the transaction with which [`create`] ends writes the same
+/// bytes each time.
+///
+/// A process that reads for longer than [`READER_PATIENCE`] prevents this, and the log is left as it is. That is safe if another
+/// process has the store open for writing, because that process has emptied the log.
+fn empty_log(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(READER_PATIENCE)?;
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    connection.busy_timeout(PATIENCE)
 }
 
 /// Makes an empty database in memory.

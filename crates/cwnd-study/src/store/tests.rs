@@ -473,6 +473,53 @@ fn a_torn_page_is_found_before_anything_is_written() {
     assert_eq!(usable(&fixture.store()), 0);
 }
 
+/// A power cut loses one transaction of the log and keeps the next. The lost one wrote the bytes with which every store is opened.
+#[test]
+fn what_a_power_cut_has_lost_stays_lost() {
+    let fixture = fixture();
+    // The files as a process leaves them that is killed: a store that is closed removes its log.
+    let kill = |directory: &Path| {
+        let left = tempfile::tempdir().unwrap();
+        for name in [DATABASE.to_owned(), format!("{DATABASE}-wal")] {
+            fs::copy(directory.join(&name), left.path().join(&name)).unwrap();
+        }
+        left
+    };
+    let mut store = fixture.store();
+    store.put(&fixture.done()).unwrap();
+    let killed = kill(fixture.directory.path());
+    let log = |directory: &TempDir| directory.path().join(format!("{DATABASE}-wal"));
+    let gap = fs::metadata(log(&killed)).unwrap().len() as usize;
+    let connection = Connection::open(killed.path().join(DATABASE)).unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE; PRAGMA user_version = 3; COMMIT").unwrap();
+    let end = fs::metadata(log(&killed)).unwrap().len() as usize;
+    connection.execute("DELETE FROM runs", []).unwrap();
+    let cut = kill(killed.path());
+    let mut bytes = fs::read(log(&cut)).unwrap();
+    assert!(gap < end && end < bytes.len());
+    bytes[gap..end].fill(0);
+    fs::write(log(&cut), bytes).unwrap();
+
+    let store = Store::create(cut.path()).unwrap();
+    assert!(store.get(fixture.key).unwrap().is_some());
+    let killed = kill(cut.path());
+    assert!(Store::open(killed.path()).unwrap().get(fixture.key).unwrap().is_some());
+}
+
+/// A process that reads keeps the log from being emptied.
+#[test]
+fn a_store_is_opened_for_writing_while_others_read() {
+    let fixture = fixture();
+    let mut store = fixture.store();
+    store.put(&fixture.done()).unwrap();
+    let reader = Store::open(fixture.directory.path()).unwrap();
+    reader.connection.execute_batch("BEGIN; SELECT count(*) FROM runs").unwrap();
+    fixture.store().put(&fixture.done_with_seed(5)).unwrap();
+    assert_eq!(reader.get(fixture.spec_with_seed(5).key()).unwrap(), None);
+    reader.connection.execute_batch("COMMIT").unwrap();
+    assert!(reader.get(fixture.spec_with_seed(5).key()).unwrap().is_some());
+}
+
 /// A view over an endless query would hang whoever reads it.
 #[test]
 fn a_store_whose_tables_compute_something_is_refused_and_not_asked() {
