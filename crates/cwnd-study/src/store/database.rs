@@ -79,10 +79,7 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
         // pages leave more space empty. A transaction writes whole pages: larger ones need more of a full disk.
         connection.pragma_update(None, "page_size", 4096).map_err(failed)?;
         // Nothing is waited for when the mode is switched; another process may be doing the same.
-        patiently(|| {
-            connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
-        })
-        .map_err(failed)?;
+        patiently(|| switch_to_log(&connection)).map_err(failed)?;
         let transaction =
             connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
         if !recognise(&transaction, path)? {
@@ -102,6 +99,15 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     let version = format!("BEGIN IMMEDIATE; PRAGMA user_version = {USER_VERSION}; COMMIT");
     connection.execute_batch(&version).map_err(failed)?;
     Ok(connection)
+}
+
+/// Switches to a write-ahead log. The statement commits after its only row, so that it must be executed to its end to report
+/// errors. `Connection::query_row` executes it up to the row.
+fn switch_to_log(connection: &Connection) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare("PRAGMA journal_mode = WAL")?;
+    let mut rows = statement.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
 }
 
 /// Copies the log into the database and truncates it, so that the next transaction begins a log with new salts.

@@ -11,6 +11,7 @@ mod interpose;
 mod model;
 
 use cwnd_scenario::{Purpose, Stream};
+use cwnd_study::store::DATABASE;
 use cwnd_study::{RunKey, Store, StoreError, StoreErrorKind, StoredState};
 use disk::Faults;
 use model::{Maker, Run, State};
@@ -172,6 +173,9 @@ impl Life<'_> {
         match Store::create(self.directory) {
             Ok(store) => {
                 self.made = true;
+                // Bytes 18 and 19 of a database are 2 if it has a log.
+                let database = fs::read(self.directory.join(DATABASE)).expect("it is there");
+                assert_eq!(database[18..20], [2, 2], "the database has no log");
                 self.check(&store, true);
                 Some(store)
             }
