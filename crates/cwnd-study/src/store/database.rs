@@ -2,7 +2,7 @@
 
 use crate::store_error::{StoreError, StoreErrorKind, damaged};
 use crate::{Provenance, input_file};
-use rusqlite::{Connection, OpenFlags, Transaction, config::DbConfig};
+use rusqlite::{Connection, OpenFlags, Transaction, config::DbConfig, ffi};
 use std::{
     path::{Path, PathBuf},
     thread,
@@ -146,8 +146,16 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     let connection = match read_only(path, "") {
         Ok(connection) => connection,
         // Reading creates a file next to the database, which a read-only directory does not allow. As long as nothing
-        // waits in the log, the database by itself is all there is.
-        Err(_) if log_is_empty(path) => read_only(path, "?immutable=1").map_err(failed)?,
+        // waits in the log or in a journal, the database by itself is all there is.
+        Err(_) if is_empty(path, "-wal") && is_empty(path, "-journal") => {
+            read_only(path, "?immutable=1").map_err(failed)?
+        }
+        // A process was interrupted before its database had a log. Only a process that writes can undo what it has written.
+        Err(error) if is_interrupted(&error) => {
+            let reason = "a process was interrupted while it wrote the database; `cwnd run STUDY --out DIR` undoes the incomplete \
+                          change";
+            return Err(StoreError::new(path, StoreErrorKind::Missing, reason));
+        }
         Err(error) => return Err(failed(error)),
     };
     connection.busy_timeout(PATIENCE).map_err(failed)?;
@@ -213,8 +221,14 @@ fn is_ordinary(view: &Transaction<'_>, table: &str) -> rusqlite::Result<bool> {
     view.query_row(sql, [table], |row| row.get(0))
 }
 
-fn log_is_empty(path: &Path) -> bool {
-    std::fs::metadata(with_suffix(path, "-wal")).map_or(true, |log| log.len() == 0)
+/// Returns whether a file next to the database is empty or does not exist.
+fn is_empty(path: &Path, suffix: &str) -> bool {
+    std::fs::metadata(with_suffix(path, suffix)).map_or(true, |file| file.len() == 0)
+}
+
+/// Returns whether a connection that may not write has found an incomplete change in the database.
+fn is_interrupted(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_READONLY_ROLLBACK)
 }
 
 /// [`recognise`] in a transaction of its own: its questions are about one moment, though another process may just be

@@ -506,6 +506,39 @@ fn what_a_power_cut_has_lost_stays_lost() {
     assert!(Store::open(killed.path()).unwrap().get(fixture.key).unwrap().is_some());
 }
 
+/// The database holds a part of a transaction, and the journal what must be put back.
+#[test]
+fn an_incomplete_change_is_not_read() {
+    let fixture = fixture();
+    let mut store = fixture.store();
+    for seed in 0..60 {
+        store.put(&fixture.done_with_seed(seed)).unwrap();
+    }
+    drop(store);
+    let path = fixture.directory.path().join(DATABASE);
+    let writer = Connection::open(&path).unwrap();
+    // A cache of one page: the transaction changes the database before it is complete.
+    let change =
+        "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN; UPDATE runs SET content = zeroblob(900)";
+    writer.execute_batch(change).unwrap();
+    let killed = tempfile::tempdir().unwrap();
+    let copy = killed.path().join(DATABASE);
+    fs::copy(&path, &copy).unwrap();
+    let journal = format!("{DATABASE}-journal");
+    fs::copy(fixture.directory.path().join(&journal), killed.path().join(&journal)).unwrap();
+    let torn = fs::read(&copy).unwrap();
+
+    let error = Store::open(killed.path()).unwrap_err();
+    assert_eq!(
+        error.reason,
+        "a process was interrupted while it wrote the database; `cwnd run STUDY --out DIR` undoes the incomplete change"
+    );
+    assert_eq!(fs::read(&copy).unwrap(), torn);
+    let store = Store::create(killed.path()).unwrap();
+    assert!((0..60).all(|seed| matches!(fixture.get(&store, seed).state, StoredState::Done { .. })));
+    assert!(Store::open(killed.path()).is_ok());
+}
+
 /// A process that reads keeps the log from being emptied.
 #[test]
 fn a_store_is_opened_for_writing_while_others_read() {
