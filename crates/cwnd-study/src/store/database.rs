@@ -2,7 +2,7 @@
 
 use crate::store_error::{StoreError, StoreErrorKind, damaged};
 use crate::{Provenance, input_file};
-use rusqlite::{Connection, OpenFlags, Transaction, config::DbConfig};
+use rusqlite::{Connection, OpenFlags, Transaction, config::DbConfig, ffi};
 use std::{
     path::{Path, PathBuf},
     thread,
@@ -19,6 +19,9 @@ const USER_VERSION: i32 = 3;
 
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long to wait for processes that read, before the log is emptied.
+const READER_PATIENCE: Duration = Duration::from_secs(1);
 
 /// - `scenarios`: the canonical JSON of each scenario that was run, without its seed ([`crate::ScenarioText`]), under its
 ///   SHA-256.
@@ -76,10 +79,7 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
         // pages leave more space empty. A transaction writes whole pages: larger ones need more of a full disk.
         connection.pragma_update(None, "page_size", 4096).map_err(failed)?;
         // Nothing is waited for when the mode is switched; another process may be doing the same.
-        patiently(|| {
-            connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
-        })
-        .map_err(failed)?;
+        patiently(|| switch_to_log(&connection)).map_err(failed)?;
         let transaction =
             connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
         if !recognise(&transaction, path)? {
@@ -94,10 +94,35 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     // The log is copied into the database when it has 1 MiB.
     connection.pragma_update(None, "wal_autocheckpoint", 256).map_err(failed)?;
     check(&connection, path)?;
+    empty_log(&connection).map_err(failed)?;
     // Whether a transaction gets through is found out before the first run and not after it.
     let version = format!("BEGIN IMMEDIATE; PRAGMA user_version = {USER_VERSION}; COMMIT");
     connection.execute_batch(&version).map_err(failed)?;
     Ok(connection)
+}
+
+/// Switches to a write-ahead log. The statement commits after its only row, so that it must be executed to its end to report
+/// errors. `Connection::query_row` executes it up to the row.
+fn switch_to_log(connection: &Connection) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare("PRAGMA journal_mode = WAL")?;
+    let mut rows = statement.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
+}
+
+/// Copies the log into the database and truncates it, so that the next transaction begins a log with new salts.
+///
+/// A power cut can lose one transaction in the log and keep later ones. SQLite then reads the log up to the gap, and appends
+/// there. The later transactions stay in the file, with valid checksums that continue the lost one. They would come back at
+/// the next start if the same bytes were written into the gap, and the transaction with which [`create`] ends writes the same
+/// bytes each time.
+///
+/// A process that reads for longer than [`READER_PATIENCE`] prevents this, and the log is left as it is. That is safe if another
+/// process has the store open for writing, because that process has emptied the log.
+fn empty_log(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(READER_PATIENCE)?;
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    connection.busy_timeout(PATIENCE)
 }
 
 /// Makes an empty database in memory.
@@ -121,8 +146,16 @@ pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     let connection = match read_only(path, "") {
         Ok(connection) => connection,
         // Reading creates a file next to the database, which a read-only directory does not allow. As long as nothing
-        // waits in the log, the database by itself is all there is.
-        Err(_) if log_is_empty(path) => read_only(path, "?immutable=1").map_err(failed)?,
+        // waits in the log or in a journal, the database by itself is all there is.
+        Err(_) if is_empty(path, "-wal") && is_empty(path, "-journal") => {
+            read_only(path, "?immutable=1").map_err(failed)?
+        }
+        // A process was interrupted before its database had a log. Only a process that writes can undo what it has written.
+        Err(error) if is_interrupted(&error) => {
+            let reason = "a process was interrupted while it wrote the database; `cwnd run STUDY --out DIR` undoes the incomplete \
+                          change";
+            return Err(StoreError::new(path, StoreErrorKind::Missing, reason));
+        }
         Err(error) => return Err(failed(error)),
     };
     connection.busy_timeout(PATIENCE).map_err(failed)?;
@@ -188,8 +221,14 @@ fn is_ordinary(view: &Transaction<'_>, table: &str) -> rusqlite::Result<bool> {
     view.query_row(sql, [table], |row| row.get(0))
 }
 
-fn log_is_empty(path: &Path) -> bool {
-    std::fs::metadata(with_suffix(path, "-wal")).map_or(true, |log| log.len() == 0)
+/// Returns whether a file next to the database is empty or does not exist.
+fn is_empty(path: &Path, suffix: &str) -> bool {
+    std::fs::metadata(with_suffix(path, suffix)).map_or(true, |file| file.len() == 0)
+}
+
+/// Returns whether a connection that may not write has found an incomplete change in the database.
+fn is_interrupted(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_READONLY_ROLLBACK)
 }
 
 /// [`recognise`] in a transaction of its own: its questions are about one moment, though another process may just be

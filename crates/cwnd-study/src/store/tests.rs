@@ -473,6 +473,86 @@ fn a_torn_page_is_found_before_anything_is_written() {
     assert_eq!(usable(&fixture.store()), 0);
 }
 
+/// A power cut loses one transaction of the log and keeps the next. The lost one wrote the bytes with which every store is opened.
+#[test]
+fn what_a_power_cut_has_lost_stays_lost() {
+    let fixture = fixture();
+    // The files as a process leaves them that is killed: a store that is closed removes its log.
+    let kill = |directory: &Path| {
+        let left = tempfile::tempdir().unwrap();
+        for name in [DATABASE.to_owned(), format!("{DATABASE}-wal")] {
+            fs::copy(directory.join(&name), left.path().join(&name)).unwrap();
+        }
+        left
+    };
+    let mut store = fixture.store();
+    store.put(&fixture.done()).unwrap();
+    let killed = kill(fixture.directory.path());
+    let log = |directory: &TempDir| directory.path().join(format!("{DATABASE}-wal"));
+    let gap = fs::metadata(log(&killed)).unwrap().len() as usize;
+    let connection = Connection::open(killed.path().join(DATABASE)).unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE; PRAGMA user_version = 3; COMMIT").unwrap();
+    let end = fs::metadata(log(&killed)).unwrap().len() as usize;
+    connection.execute("DELETE FROM runs", []).unwrap();
+    let cut = kill(killed.path());
+    let mut bytes = fs::read(log(&cut)).unwrap();
+    assert!(gap < end && end < bytes.len());
+    bytes[gap..end].fill(0);
+    fs::write(log(&cut), bytes).unwrap();
+
+    let store = Store::create(cut.path()).unwrap();
+    assert!(store.get(fixture.key).unwrap().is_some());
+    let killed = kill(cut.path());
+    assert!(Store::open(killed.path()).unwrap().get(fixture.key).unwrap().is_some());
+}
+
+/// The database holds a part of a transaction, and the journal what must be put back.
+#[test]
+fn an_incomplete_change_is_not_read() {
+    let fixture = fixture();
+    let mut store = fixture.store();
+    for seed in 0..60 {
+        store.put(&fixture.done_with_seed(seed)).unwrap();
+    }
+    drop(store);
+    let path = fixture.directory.path().join(DATABASE);
+    let writer = Connection::open(&path).unwrap();
+    // A cache of one page: the transaction changes the database before it is complete.
+    let change =
+        "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN; UPDATE runs SET content = zeroblob(900)";
+    writer.execute_batch(change).unwrap();
+    let killed = tempfile::tempdir().unwrap();
+    let copy = killed.path().join(DATABASE);
+    fs::copy(&path, &copy).unwrap();
+    let journal = format!("{DATABASE}-journal");
+    fs::copy(fixture.directory.path().join(&journal), killed.path().join(&journal)).unwrap();
+    let torn = fs::read(&copy).unwrap();
+
+    let error = Store::open(killed.path()).unwrap_err();
+    assert_eq!(
+        error.reason,
+        "a process was interrupted while it wrote the database; `cwnd run STUDY --out DIR` undoes the incomplete change"
+    );
+    assert_eq!(fs::read(&copy).unwrap(), torn);
+    let store = Store::create(killed.path()).unwrap();
+    assert!((0..60).all(|seed| matches!(fixture.get(&store, seed).state, StoredState::Done { .. })));
+    assert!(Store::open(killed.path()).is_ok());
+}
+
+/// A process that reads keeps the log from being emptied.
+#[test]
+fn a_store_is_opened_for_writing_while_others_read() {
+    let fixture = fixture();
+    let mut store = fixture.store();
+    store.put(&fixture.done()).unwrap();
+    let reader = Store::open(fixture.directory.path()).unwrap();
+    reader.connection.execute_batch("BEGIN; SELECT count(*) FROM runs").unwrap();
+    fixture.store().put(&fixture.done_with_seed(5)).unwrap();
+    assert_eq!(reader.get(fixture.spec_with_seed(5).key()).unwrap(), None);
+    reader.connection.execute_batch("COMMIT").unwrap();
+    assert!(reader.get(fixture.spec_with_seed(5).key()).unwrap().is_some());
+}
+
 /// A view over an endless query would hang whoever reads it.
 #[test]
 fn a_store_whose_tables_compute_something_is_refused_and_not_asked() {

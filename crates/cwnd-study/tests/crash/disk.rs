@@ -5,7 +5,7 @@
 //! each write by itself, in the order in which the writes were made. Names survive in the order in which they
 //! were changed, as on journaling file systems; a sync of the directory keeps them all.
 
-use crate::random::Random;
+use cwnd_scenario::{Purpose, Stream};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -89,7 +89,7 @@ pub struct Disk {
     off: bool,
     /// For how many more writes the disk is full.
     full_for: u64,
-    random: Random,
+    random: Stream,
     contents: Vec<Content>,
     names: BTreeMap<PathBuf, FileId>,
     durable_names: BTreeMap<PathBuf, FileId>,
@@ -119,7 +119,7 @@ pub fn mount(root: &Path, seed: u64) {
         power_for: None,
         off: false,
         full_for: 0,
-        random: Random::new(seed),
+        random: Stream::new(seed, Purpose::Algorithm, 0),
         contents: Vec::new(),
         names: BTreeMap::new(),
         durable_names: BTreeMap::new(),
@@ -353,7 +353,7 @@ impl Content {
     }
 
     /// Returns what is there after a power cut.
-    fn after_power_cut(&self, random: &mut Random, counts: &mut Counts) -> Vec<u8> {
+    fn after_power_cut(&self, random: &mut Stream, counts: &mut Counts) -> Vec<u8> {
         let mut bytes = self.durable.clone();
         // Most disks write in order for a time; then some sectors come, and others do not.
         let kept_for = random.below(self.pending.len() as u64 + 1) as usize;

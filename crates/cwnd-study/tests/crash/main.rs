@@ -9,12 +9,12 @@
 mod disk;
 mod interpose;
 mod model;
-mod random;
 
+use cwnd_scenario::{Purpose, Stream};
+use cwnd_study::store::DATABASE;
 use cwnd_study::{RunKey, Store, StoreError, StoreErrorKind, StoredState};
 use disk::Faults;
 use model::{Maker, Run, State};
-use random::Random;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,8 @@ enum Mode {
     /// progress is there as a whole or not at all.
     Kill,
     /// The power goes, on a disk whose syncs are honest. The store has the state after one of its transactions, and none
-    /// older than the last sync of its log: the last transactions may be lost, and nothing before them.
+    /// older than the last sync of its log: the last transactions may be lost, and nothing before them. What is lost does not
+    /// come back later.
     PowerCut,
     /// Writes are short, and the power goes. No operation fails, and the rest is as in [`Mode::PowerCut`].
     ShortWrites,
@@ -46,7 +47,7 @@ const MODES: [Mode; 6] =
     [Mode::Kill, Mode::PowerCut, Mode::ShortWrites, Mode::ErrorsAndKill, Mode::ErrorsAndPowerCut, Mode::Lies];
 
 impl Mode {
-    fn faults(self, random: &mut Random) -> Faults {
+    fn faults(self, random: &mut Stream) -> Faults {
         let errors = Faults {
             short_writes: 20,
             io_errors: [0, 5, 30][random.below(3) as usize],
@@ -104,7 +105,7 @@ struct Tally {
 struct Life<'a> {
     mode: Mode,
     directory: &'a Path,
-    random: Random,
+    random: Stream,
     maker: Maker,
     /// What the store has.
     now: State,
@@ -172,6 +173,9 @@ impl Life<'_> {
         match Store::create(self.directory) {
             Ok(store) => {
                 self.made = true;
+                // Bytes 18 and 19 of a database are 2 if it has a log.
+                let database = fs::read(self.directory.join(DATABASE)).expect("it is there");
+                assert_eq!(database[18..20], [2, 2], "the database has no log");
                 self.check(&store, true);
                 Some(store)
             }
@@ -433,7 +437,7 @@ fn live(seed: u64, tally: &mut Tally) {
     let mut life = Life {
         mode,
         directory: &directory_path,
-        random: Random::new(!seed),
+        random: Stream::new(!seed, Purpose::Algorithm, 0),
         maker: Maker::new(SEEDS),
         now: State::default(),
         candidates: vec![(State::default(), false)],
