@@ -95,6 +95,7 @@ pub(super) fn create(path: &Path) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "wal_autocheckpoint", 256).map_err(failed)?;
     check(&connection, path)?;
     empty_log(&connection).map_err(failed)?;
+    sync_names(path).map_err(|error| StoreError::io(path, "its directory cannot be synced", &error))?;
     // Whether a transaction gets through is found out before the first run and not after it.
     let version = format!("BEGIN IMMEDIATE; PRAGMA user_version = {USER_VERSION}; COMMIT");
     connection.execute_batch(&version).map_err(failed)?;
@@ -123,6 +124,19 @@ fn empty_log(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(READER_PATIENCE)?;
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     connection.busy_timeout(PATIENCE)
+}
+
+/// Syncs the directory of the database: that the journal of its creation was removed must survive a power cut, or the journal would
+/// undo what is stored from now on. SQLite syncs the directory, too, but ignores a failure of the disk. Systems that do not sync
+/// directories are no failure.
+fn sync_names(path: &Path) -> std::io::Result<()> {
+    /// The disk failed, on every Unix.
+    const EIO: i32 = 5;
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match std::fs::File::open(directory).and_then(|directory| directory.sync_all()) {
+        Err(error) if cfg!(unix) && error.raw_os_error() == Some(EIO) => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Makes an empty database in memory.

@@ -44,6 +44,8 @@ pub struct Faults {
     pub full: u64,
     /// A sync that reports success and keeps nothing.
     pub lies: u64,
+    /// A sync of a directory that fails.
+    pub directory_errors: u64,
 }
 
 /// What happened on a disk, in numbers.
@@ -238,7 +240,8 @@ impl Disk {
     }
 
     fn sync(&mut self, path: &Path) -> Verdict {
-        if self.happens(self.faults.io_errors) {
+        let directory_fails = path.is_dir() && self.happens(self.faults.directory_errors);
+        if directory_fails || self.happens(self.faults.io_errors) {
             self.counts.io_errors += 1;
             return Verdict::Fail(libc::EIO);
         }

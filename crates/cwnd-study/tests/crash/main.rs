@@ -52,7 +52,7 @@ impl Mode {
             short_writes: 20,
             io_errors: [0, 5, 30][random.below(3) as usize],
             full: [0, 2, 10][random.below(3) as usize],
-            lies: 0,
+            ..Faults::default()
         };
         match self {
             Mode::Kill | Mode::PowerCut => Faults::default(),
@@ -501,6 +501,20 @@ fn a_thousand_crashes_leave_what_was_promised() {
         let seen = [short_writes, io_errors, full, lies, syncs, lost, kept, torn];
         assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
     }
+}
+
+/// SQLite removes the journal of the creation, and ignores that this may not survive a power cut.
+#[test]
+fn a_creation_is_reported_as_failed_if_its_directory_cannot_be_synced() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(directory.path()).unwrap();
+    disk::mount(&root, 1);
+    disk::with(|disk| disk.faults.directory_errors = 1_000);
+    let error = Store::create(&root).unwrap_err();
+    assert!(error.reason.contains("its directory cannot be synced"), "{error}");
+    disk::with(|disk| disk.faults = Faults::default());
+    assert!(Store::create(&root).is_ok());
+    disk::unmount();
 }
 
 /// A test of the test: the faults reach the files of SQLite and of the standard library.
