@@ -55,32 +55,23 @@ pub fn judge(groups: &Groups, bounds: &Bounds) -> Verdict {
             ));
         }
     }
-    /// What is compared, its unit, how many of it are 1, the function that computes it, and the bound: a multiple of the rest's, and a margin.
-    type Comparison<'a> = (&'a str, &'a str, f64, fn(&Counts) -> f64, f64, f64);
-    let comparisons: [Comparison<'_>; 2] = [
-        (
-            "share of retransmitted segments",
-            "%",
-            100.0,
-            Counts::retransmission_rate,
-            bounds.retransmissions,
-            bounds.retransmission_margin,
-        ),
-        ("mean round-trip time", "ms", 1e3, Counts::mean_rtt_s, bounds.rtt, 0.0),
-    ];
-    for (what, unit, scale, value, factor, margin) in comparisons {
+    // `scale` units are 1.
+    let worse = |what: &str, unit: &str, scale: f64, value: fn(&Counts) -> f64, factor: f64, margin: f64| {
         let [canary, rest] = [&groups.canary, &groups.rest].map(value);
         let most = rest * factor + margin;
-        if canary > most {
-            return Verdict::Worse(format!(
+        (canary > most).then(|| {
+            format!(
                 "its {what} is {:.3} {unit}, and that of the rest {:.3} {unit}: at most {:.3} {unit} would be within the bound",
                 scale * canary,
                 scale * rest,
                 scale * most
-            ));
-        }
-    }
-    Verdict::Within
+            )
+        })
+    };
+    let (share, margin) = ("share of retransmitted segments", bounds.retransmission_margin);
+    worse(share, "%", 100.0, Counts::retransmission_rate, bounds.retransmissions, margin)
+        .or_else(|| worse("mean round-trip time", "ms", 1e3, Counts::mean_rtt_s, bounds.rtt, 0.0))
+        .map_or(Verdict::Within, Verdict::Worse)
 }
 
 /// How a canary ended.
