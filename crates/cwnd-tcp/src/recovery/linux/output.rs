@@ -497,7 +497,7 @@ fn usual_segments(conn: &Connection) -> (f64, f64) {
     (gain * window.cwnd.max((conn.next - conn.una) as f64), srtt.max(1) as f64)
 }
 
-/// Returns true if [`burst_size`] is certainly over `room`, without its divisions, which take a tenth of the time of a packet.
+/// Returns true if [`burst_size`] is certainly over `room`, without its two divisions.
 #[inline(always)]
 fn has_burst_over(conn: &Connection, room: u32) -> bool {
     /// More than what rounding can change.
