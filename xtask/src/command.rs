@@ -6,8 +6,17 @@ use std::process::{Command, Stdio};
 /// The cargo that runs this program.
 pub fn cargo() -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(root());
+    forget_package(cargo.current_dir(root()));
     cargo
+}
+
+/// Takes what cargo says of this package from the environment of a command that compiles. The build scripts of some libraries
+/// depend on it, so that they and all that needs them would be compiled again after a chore, and again after what is no chore.
+pub fn forget_package(command: &mut Command) {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for name in names.filter(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
+        command.env_remove(name);
+    }
 }
 
 /// The repository.

@@ -12,11 +12,19 @@ pub fn metadata() -> Result<Value, String> {
 }
 
 /// Builds `cwnd` with all optimisations, and returns its path. The environment variable `CWND` names a program to run instead.
+///
+/// Where the algorithms in C can be compiled it has them: one program for all chores is compiled once.
 pub fn build_cwnd() -> Result<PathBuf, String> {
     match std::env::var_os("CWND") {
         Some(program) => Ok(PathBuf::from(program)),
+        None if crate::test::has_clang() => build_cwnd_with_kernel(),
         None => build(&["--package", "cwnd"]),
     }
+}
+
+/// Builds `cwnd` with the algorithms in C and all optimisations, and returns its path.
+pub fn build_cwnd_with_kernel() -> Result<PathBuf, String> {
+    build(&["--package", "cwnd", "--features", "kernel"])
 }
 
 /// Builds a program with all optimisations, and returns its path.

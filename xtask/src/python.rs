@@ -74,6 +74,7 @@ fn tool(programs: &std::path::Path, name: &str) -> Command {
     let mut command = Command::new(programs.join(name));
     command.current_dir(root()).env("PATH", format!("{}:{path}", programs.display()));
     command.env("VIRTUAL_ENV", programs.parent().unwrap_or(programs)).env_remove("PYTHONPATH");
+    command::forget_package(&mut command);
     command
 }
 

@@ -197,13 +197,16 @@ fn tshark() -> Option<String> {
 
 /// What keeps the algorithms from being compiled to BPF. What is needed is installed if that can be done.
 pub fn clang() -> Option<String> {
-    let is_there = succeeds(Command::new("clang").arg("--version"))
-        && succeeds(Command::new("pkg-config").arg("libelf"));
-    if is_there {
+    if has_clang() {
         None
     } else {
         ["clang", "libelf-dev", "zlib1g-dev", "pkg-config"].iter().find_map(|name| install(name).err())
     }
+}
+
+/// Returns whether the algorithms can be compiled to BPF.
+pub fn has_clang() -> bool {
+    succeeds(Command::new("clang").arg("--version")) && succeeds(Command::new("pkg-config").arg("libelf"))
 }
 
 /// Returns why networks cannot be emulated and disks cannot be mounted. Installs what is missing where permitted.

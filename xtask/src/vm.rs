@@ -13,6 +13,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 use std::time::Instant;
 
 pub const OPTIONS: &str = "[--kernel 6.12] [--record]";
@@ -30,6 +31,9 @@ const SERIES: [(&str, bool); 7] = [
     ("7.2", true),
     ("newest", true),
 ];
+
+/// What is run once: which kernel it is, and whether the laboratory has what it needs.
+const FIRST: &str = "echo \"@release $(uname -r)\"; cwnd lab doctor || echo '@doctor failed'";
 
 /// The transfer of each algorithm: rate, round-trip time and duration.
 const PATH: [&str; 6] = ["--rate", "20 Mbit/s", "--rtt", "20 ms", "--duration", "2 s"];
@@ -67,7 +71,7 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     if let Some(why) = obstacle() {
         return Err(why);
     }
-    let cwnd = json::build(&["--package", "cwnd", "--features", "kernel"])?;
+    let cwnd = json::build_cwnd_with_kernel()?;
     let series: Vec<(&str, bool)> = match options.text(KERNEL) {
         None => SERIES.to_vec(),
         // Whether it should work is up to its numbers.
@@ -103,22 +107,31 @@ fn number(version: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.ok()?, parts.next()?.ok()?))
 }
 
-/// Boots a kernel and tries every algorithm there.
+/// Boots a kernel and tries every algorithm there, in as many machines at once as there are cores: each has one.
 fn try_kernel(cwnd: &Path, version: &str, works: bool) -> Result<Row, String> {
     let names = algorithms(cwnd)?;
-    let folder = root().join("target/kernels");
-    let mut lab = Command::new(cwnd);
-    lab.args(["lab", "vm", "--at-most", "1200", "--kernel", version, "--kernels"])
-        .arg(folder)
-        .arg("--")
-        .arg(script(&names));
     let begin = Instant::now();
-    let mut lines = Vec::new();
-    let ended = run_showing(&mut lab, |line| lines.push(line.to_owned()))?;
-    let seconds = begin.elapsed().as_secs_f64();
-    let mut row = read(&lines, names.len(), seconds)?;
+    // Alone, since it fetches the kernel.
+    let (mut lines, mut ended) = boot(cwnd, version, FIRST)?;
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let parts = names.chunks(names.len().div_ceil(cores));
+    let boots = thread::scope(|scope| {
+        let boot = |part| scope.spawn(move || boot(cwnd, version, &script(part)));
+        let machines: Vec<_> = parts.map(boot).collect();
+        machines
+            .into_iter()
+            .map(|machine| machine.join().expect("a machine's thread does not panic"))
+            .collect()
+    });
+    let boots: Vec<Result<_, String>> = boots;
+    for machine in boots {
+        let (more, well) = machine?;
+        lines.extend(more);
+        ended &= well;
+    }
+    let mut row = read(&lines, names.len(), begin.elapsed().as_secs_f64())?;
     if !ended {
-        row.said.push("the machine did not end well".to_owned());
+        row.said.push("a machine did not end well".to_owned());
     }
     row.passed = ended
         && if works {
@@ -127,6 +140,18 @@ fn try_kernel(cwnd: &Path, version: &str, works: bool) -> Result<Row, String> {
             row.loaded == 0 && row.said.iter().any(|why| why.contains("6.4"))
         };
     Ok(row)
+}
+
+/// Runs a script of the shell over a kernel. Returns what it printed, and whether the machine ended well.
+fn boot(cwnd: &Path, version: &str, script: &str) -> Result<(Vec<String>, bool), String> {
+    let mut lab = Command::new(cwnd);
+    lab.args(["lab", "vm", "--at-most", "1200", "--kernel", version, "--kernels"])
+        .arg(root().join("target/kernels"))
+        .arg("--")
+        .arg(script);
+    let mut lines = Vec::new();
+    let ended = run_showing(&mut lab, |line| lines.push(line.to_owned()))?;
+    Ok((lines, ended))
 }
 
 /// Asks `--engine vm` the same question twice. Returns whether the algorithm ran as BPF, and both throughputs are equal but for
@@ -144,7 +169,11 @@ fn try_engine(cwnd: &Path) -> Result<bool, String> {
         }
         Ok((answer, begin.elapsed().as_secs_f64()))
     };
-    let ((first, seconds), (second, again)) = (ask()?, ask()?);
+    let (first, second) = thread::scope(|scope| {
+        let second = scope.spawn(ask);
+        (ask(), second.join().expect("a machine's thread does not panic"))
+    });
+    let ((first, seconds), (second, again)) = (first?, second?);
     let throughput = |answer: &Value| answer["runs"][0]["throughput_bps"].as_f64().unwrap_or(f64::NAN);
     let apart = (throughput(&second) / throughput(&first) - 1.0).abs();
     let passed = apart <= APART;
@@ -170,9 +199,7 @@ fn algorithms(cwnd: &Path) -> Result<Vec<String>, String> {
 fn script(names: &[String]) -> String {
     let path = PATH.map(|word| format!("'{word}'")).join(" ");
     format!(
-        "echo \"@release $(uname -r)\"
-         cwnd lab doctor || echo '@doctor failed'
-         for name in {}; do
+        "for name in {}; do
              cwnd kernel load $name > load 2>&1; code=$?
              echo \"@load $name $code\" $(cat load)
              test $code = 0 || continue

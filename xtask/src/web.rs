@@ -49,9 +49,11 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     if !options.has("--test") {
         return Ok(true);
     }
-    show(cargo().args(["build", "--package", "cwnd"]))?;
+    // Both for the whole workspace and with a test, so that libraries have the features that they have in all tests and are compiled
+    // once.
+    show(cargo().args(["build", "--workspace", "--bin", "cwnd", "--test", "identity"]))?;
     let mut identity = cargo();
-    identity.args(["test", "--package", "cwnd-wasm", "--test", "identity", "--", "--ignored"]);
+    identity.args(["test", "--workspace", "--test", "identity", "--", "--ignored"]);
     let stories = |file: &str| {
         let mut stories = Command::new("node");
         stories.arg(file).current_dir(root().join("web")).env("CWND", root().join("target/debug/cwnd"));

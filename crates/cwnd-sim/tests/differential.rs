@@ -16,6 +16,9 @@ mod verdict;
 
 use cwnd_scenario::{StackProfile, Time};
 use harness::check;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use verdict::Coverage;
 
 /// Scenarios in an ordinary run.
@@ -74,17 +77,7 @@ fn agrees_with_the_naive_simulator() {
             .unwrap_or_else(|e| panic!("{e}"));
     }
     let seeds = from_environment("CWND_SEEDS").map_or(SEEDS, |seeds| seeds.expect("CWND_SEEDS is a number"));
-    let mut coverage = Coverage::default();
-    let mut failures = Vec::new();
-    for seed in 0..seeds {
-        match check(seed) {
-            Ok(covered) => coverage.add(&covered),
-            Err(failure) => failures.push((seed, failure)),
-        }
-        if failures.len() == ENOUGH {
-            break;
-        }
-    }
+    let (coverage, failures) = check_all(seeds);
     println!("{}", coverage.table(seeds));
     let failed: Vec<u64> = failures.iter().map(|(seed, _)| *seed).collect();
     let shown = failures.iter().take(SHOWN).map(|(_, text)| text.as_str()).collect::<String>();
@@ -92,4 +85,30 @@ fn agrees_with_the_naive_simulator() {
 
     let scarce = coverage.scarce(LEAST);
     assert!(seeds < SEEDS || scarce.is_empty(), "hardly covered: {scarce:?}");
+}
+
+/// Checks the scenarios up to `seeds` on all cores, until there are [`ENOUGH`] failures. Returns what they cover, and the
+/// failures in the order of their seeds.
+fn check_all(seeds: u64) -> (Coverage, Vec<(u64, String)>) {
+    let next = AtomicU64::new(0);
+    let found = Mutex::new((Coverage::default(), Vec::new()));
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= seeds || found.lock().unwrap().1.len() >= ENOUGH {
+                break;
+            }
+            let checked = check(seed);
+            let (coverage, failures) = &mut *found.lock().unwrap();
+            match checked {
+                Ok(covered) => coverage.add(&covered),
+                Err(failure) => failures.push((seed, failure)),
+            }
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, |cores| cores.get());
+    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    let (coverage, mut failures) = found.into_inner().unwrap();
+    failures.sort();
+    (coverage, failures)
 }
