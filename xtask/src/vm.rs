@@ -40,6 +40,9 @@ const PATH: [&str; 6] = ["--rate", "20 Mbit/s", "--rtt", "20 ms", "--duration", 
 /// The least share of the path's rate that a transfer must use. On Linux 6.12 LEDBAT++ used 75 %, the others 88 to 98 %.
 const USED: f64 = 0.5;
 
+/// Where the packets of such a run are written.
+const PACKETS: &str = "target/kernels/run.pcapng";
+
 /// How far apart two answers of the virtual machine may be, as a share of the throughput.
 const APART: f64 = 0.005;
 
@@ -183,7 +186,33 @@ fn try_engine(cwnd: &Path) -> Result<bool, String> {
         false => format!("DIFFERENT: throughputs {:.3} % apart", 100.0 * apart),
     };
     println!("{said}; {seconds:.0} and {again:.0} s");
-    Ok(passed)
+    Ok(passed && try_capture(cwnd, &first)?)
+}
+
+/// Runs the same with its packets captured. Returns whether the file has at least two for each packet that the run without a capture
+/// delivered: one at the sender's device and one at the receiver's.
+fn try_capture(cwnd: &Path, answer: &Value) -> Result<bool, String> {
+    output(
+        Command::new(cwnd).current_dir(root()).args(ENGINE_QUESTION).args(["--quiet", "--pcap", PACKETS]),
+    )?;
+    let file = fs::read(root().join(PACKETS)).map_err(|error| format!("{PACKETS}: {error}"))?;
+    let received = answer["runs"][0]["packets_received"].as_u64().ok_or("its answer has no packets")?;
+    let packets = count_packets(&file) as u64;
+    println!(
+        "{PACKETS}: {packets} packets; {received} of data were received, each of which is at two devices"
+    );
+    Ok(packets >= 2 * received)
+}
+
+/// Counts the packets of a file of pcapng: its blocks of type 6. Each block begins with its type and its length.
+fn count_packets(file: &[u8]) -> usize {
+    let word = |bytes: &[u8]| bytes.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
+    let (mut rest, mut packets) = (file, 0);
+    while let [_, _, _, _, tail @ ..] = rest {
+        packets += usize::from(word(rest) == 6);
+        rest = rest.get((word(tail) as usize).max(12)..).unwrap_or_default();
+    }
+    packets
 }
 
 /// The names of the algorithms in C.
@@ -326,6 +355,17 @@ mod tests {
         assert_eq!((row.release.as_str(), row.loaded, row.carried), ("6.12.95", 2, 1));
         assert_eq!(row.said, ["b: it used 10 % of the path", "c: no BTF"]);
         assert!(read(&lines("nothing"), 3, 1.0).is_err());
+    }
+
+    #[test]
+    fn packets_of_a_capture_are_counted() {
+        let block = |kind: u32, body: &[u8]| {
+            let length = (12 + body.len() as u32).to_le_bytes();
+            [&kind.to_le_bytes()[..], &length, body, &length].concat()
+        };
+        let file = [block(0x0a0d_0d0a, &[0; 16]), block(1, &[0; 8]), block(6, &[6; 20]), block(6, &[0; 24])];
+        assert_eq!(count_packets(&file.concat()), 2);
+        assert_eq!(count_packets(&[6, 0, 0]), 0);
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use crate::initramfs::Job;
 use crate::kernel::{Kernel, default_folder};
 use crate::machine::Machine;
-use cwnd_lab::Lab;
+use cwnd_lab::{Lab, Watcher};
 use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario, Trace};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// Counts up whenever what a run answers changes, so that stored results are told apart.
 pub const VERSION: u32 = 2;
@@ -42,6 +43,49 @@ impl VirtualKernel {
         let kernel = Kernel::find(version, &default_folder())?;
         Ok(VirtualKernel { machine: Machine::new(kernel)?, stop })
     }
+
+    /// Runs a scenario while its packets are captured. Returns them too, as a file of pcapng. To capture them takes some of the
+    /// machine's time, so that the outcome is not that of a run without.
+    ///
+    /// # Errors
+    /// See [`Engine::run`].
+    pub fn run_watched(&self, scenario: &Scenario) -> Result<(Outcome, Vec<u8>), EngineError> {
+        self.ask(
+            scenario,
+            "cwnd lab answer scenario.json --pcap packets.pcapng",
+            "cat packets.pcapng >> result",
+        )
+    }
+
+    /// Asks the machine: runs a command that writes an answer, and one that may add to it. Returns the outcome, and what was added.
+    fn ask(&self, scenario: &Scenario, command: &str, more: &str) -> Result<(Outcome, Vec<u8>), EngineError> {
+        let cost = self.check(scenario).map_err(EngineError::Refused)?;
+        // Other programs share the processor.
+        let expected = Duration::try_from_secs_f64(10.0 * cost.wall_s).unwrap_or(Duration::MAX);
+        let machine = Machine { at_most: expected.max(self.machine.at_most), ..self.machine.clone() };
+        let text = serde_json::to_vec(scenario).map_err(|error| EngineError::Failed(error.to_string()))?;
+        let job = Job {
+            script: format!(
+                "{command} > result 2> said && {more} || {{ code=$?; cat said > result; exit $code; }}"
+            ),
+            files: vec![("scenario.json".to_owned(), text)],
+        };
+        let ended = machine.run(&job, &self.stop, |_| ()).map_err(EngineError::Failed)?;
+        if ended.code != 0 {
+            let why = match String::from_utf8_lossy(&ended.result).trim() {
+                "" => format!(
+                    "cwnd ended with {} in the machine and said nothing (137: it was killed, as when memory is short)",
+                    ended.code
+                ),
+                why => why.to_owned(),
+            };
+            return Err(EngineError::Failed(why));
+        }
+        let mut rest = &ended.result[..];
+        let outcome = Answer::read(&mut rest)
+            .map_err(|error| EngineError::Failed(format!("the machine's answer cannot be read: {error}")))?;
+        Ok((outcome, rest.to_vec()))
+    }
 }
 
 impl Engine for VirtualKernel {
@@ -49,7 +93,16 @@ impl Engine for VirtualKernel {
         let cost = cwnd_lab::check_elsewhere(scenario)?;
         let seconds = scenario.duration.as_secs_f64();
         let cpu_s = BOOT_S + seconds * SECOND_S + cost.packets * PACKET_S;
-        Ok(Cost { cpu_s, wall_s: cpu_s, memory: f64::from(self.machine.memory) * f64::from(1 << 20), ..cost })
+        let memory = f64::from(self.machine.memory) * f64::from(1 << 20);
+        if cost.memory > memory / 2.0 {
+            let message = format!(
+                "it holds about {:.0} MB of packets, and a virtual machine has {} MiB of memory: take a smaller buffer or delay",
+                cost.memory / 1e6,
+                self.machine.memory
+            );
+            return Err(vec![Problem { place: "network".to_owned(), message }]);
+        }
+        Ok(Cost { cpu_s, wall_s: cpu_s, memory, ..cost })
     }
 
     fn identity(&self, _: &Scenario) -> Identity {
@@ -66,19 +119,7 @@ impl Engine for VirtualKernel {
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
-        self.check(scenario).map_err(EngineError::Refused)?;
-        let text = serde_json::to_vec(scenario).map_err(|error| EngineError::Failed(error.to_string()))?;
-        let job = Job {
-            script: "cwnd lab answer scenario.json > result 2> said || { cat said > result; exit 1; }"
-                .to_owned(),
-            files: vec![("scenario.json".to_owned(), text)],
-        };
-        let ended = self.machine.run(&job, &self.stop, |_| ()).map_err(EngineError::Failed)?;
-        if ended.code != 0 {
-            return Err(EngineError::Failed(String::from_utf8_lossy(&ended.result).trim().to_owned()));
-        }
-        Answer::read(&ended.result)
-            .map_err(|error| EngineError::Failed(format!("the machine's answer cannot be read: {error}")))
+        self.ask(scenario, "cwnd lab answer scenario.json", "true").map(|(outcome, _)| outcome)
     }
 }
 
@@ -96,20 +137,22 @@ impl Answer {
         Ok(bytes)
     }
 
-    fn read(bytes: &[u8]) -> Result<Outcome, String> {
+    /// Reads an answer, and leaves what comes after it.
+    fn read(bytes: &mut &[u8]) -> Result<Outcome, String> {
         let Answer { outcome, trace } = ciborium::from_reader(bytes).map_err(|error| error.to_string())?;
         Ok(Outcome { trace, ..outcome })
     }
 }
 
-/// Runs a scenario over the kernel of the machine that this program is in: what a virtual machine is asked to do.
+/// Runs a scenario over the kernel of the machine that this program is in, while a watcher sees the packets: what a virtual machine
+/// is asked to do.
 ///
 /// # Errors
 /// See [`Engine::run`].
-pub fn answer(scenario: &[u8]) -> Result<Vec<u8>, String> {
+pub fn answer(scenario: &[u8], watcher: Option<Box<dyn Watcher>>) -> Result<Vec<u8>, String> {
     let scenario: Scenario =
         serde_json::from_slice(scenario).map_err(|error| format!("the scenario: {error}"))?;
-    let outcome = Lab::default().run(&scenario).map_err(|error| error.to_string())?;
+    let outcome = Lab::default().run_watched(&scenario, watcher).map_err(|error| error.to_string())?;
     Answer::write(outcome)
 }
 
@@ -141,6 +184,10 @@ mod tests {
         };
         let flow = FlowOutcome { ssthresh: f64::INFINITY, cwnd: 0.1, ..FlowOutcome::default() };
         let outcome = Outcome { flows: vec![flow], trace: Some(trace), ..Outcome::default() };
-        assert_eq!(Answer::read(&Answer::write(outcome.clone()).unwrap()).unwrap(), outcome);
+        let mut written = Answer::write(outcome.clone()).unwrap();
+        written.extend(b"packets");
+        let mut rest = &written[..];
+        assert_eq!(Answer::read(&mut rest).unwrap(), outcome);
+        assert_eq!(rest, b"packets");
     }
 }

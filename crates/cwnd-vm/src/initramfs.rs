@@ -70,7 +70,7 @@ pub fn write(kernel: &Kernel, program: &Path, job: &Job, file: &Path) -> Result<
     let ip = which("ip").ok_or("there is no `ip`")?;
     archive.copy("bin/ip", &ip)?;
     archive.copy("bin/cwnd", program)?;
-    let libraries: BTreeSet<PathBuf> = [ip.as_path(), program]
+    let libraries: BTreeSet<PathBuf> = [ip.as_path(), program, busybox.as_path()]
         .into_iter()
         .map(libraries)
         .collect::<Result<Vec<_>, _>>()?

@@ -60,6 +60,8 @@ impl Kernel {
     /// See [`Kernel::find`].
     pub fn fetch(version: &str, folder: &Path) -> Result<Kernel, String> {
         check_version(version)?;
+        // Another process may be fetching, maybe the same.
+        let _lock = lock(folder)?;
         let list = Packages::fetch(&folder.join("apt"))?;
         let kernels = list.kernels()?;
         let Some(package) = newest(version, kernels.clone()) else {
@@ -101,8 +103,20 @@ impl Kernel {
     }
 }
 
+/// Waits until no other process fetches into this folder, and keeps others from it until the file is dropped.
+fn lock(folder: &Path) -> Result<fs::File, String> {
+    let file = folder.join("lock");
+    let failed = |error: std::io::Error| format!("{}: {error}", file.display());
+    fs::create_dir_all(folder).map_err(failed)?;
+    let opened = fs::File::create(&file).map_err(failed)?;
+    rustix::fs::flock(&opened, rustix::fs::FlockOperation::LockExclusive)
+        .map_err(|error| failed(error.into()))?;
+    Ok(opened)
+}
+
 fn check_version(version: &str) -> Result<(), String> {
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number =
+        |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()) && part.parse::<u32>().is_ok();
     if version == "newest" || (version.contains('.') && version.split('.').all(is_number)) {
         return Ok(());
     }
@@ -162,11 +176,12 @@ fn decompress(module: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the folder of fetched kernels: `cwnd/kernels` in the user's cache (`XDG_CACHE_HOME`, or `~/.cache`).
+/// Returns the folder of fetched kernels: `cwnd/kernels` in the user's cache (`XDG_CACHE_HOME`, or `~/.cache`), or in that of the
+/// host for who has none. A folder that any user can make, as in `/tmp`, would let another one choose the kernel.
 pub fn default_folder() -> PathBuf {
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|cache| cache.is_absolute());
-    cache.or_else(home).unwrap_or_else(std::env::temp_dir).join("cwnd/kernels")
+    cache.or_else(home).unwrap_or_else(|| PathBuf::from("/var/cache")).join("cwnd/kernels")
 }
 
 #[cfg(test)]
@@ -194,10 +209,24 @@ mod tests {
 
     #[test]
     fn a_version_is_two_numbers_at_least() {
-        for wrong in ["6", "", "six", "6.", "6.12-rc1", "../6.12"] {
+        for wrong in ["6", "", "six", "6.", "6.12-rc1", "../6.12", "6.99999999999"] {
             let error = Kernel::find(wrong, Path::new("/nonexistent")).unwrap_err();
             assert!(error.contains("is no version of a kernel") && error.contains("newest"), "{error}");
         }
+    }
+
+    #[test]
+    fn one_at_a_time_fetches() {
+        let folder = std::env::temp_dir().join(format!("cwnd-vm-lock-{}", std::process::id()));
+        let first = lock(&folder).unwrap();
+        let (sender, second) = std::sync::mpsc::channel();
+        let waits = folder.clone();
+        let thread = std::thread::spawn(move || sender.send(lock(&waits).is_ok()));
+        assert!(second.recv_timeout(std::time::Duration::from_millis(100)).is_err());
+        drop(first);
+        assert_eq!(second.recv(), Ok(true));
+        thread.join().unwrap().unwrap();
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

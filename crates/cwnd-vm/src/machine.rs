@@ -4,7 +4,8 @@ use crate::initramfs::{self, Job};
 use crate::kernel::Kernel;
 use crate::missing;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -74,8 +75,12 @@ impl Machine {
         let folder = Folder::new()?;
         let (archive, result) = (folder.0.join("initramfs"), folder.0.join("result"));
         initramfs::write(&self.kernel, &self.program, job, &archive)?;
+        let errors = folder.0.join("errors");
+        let to_errors =
+            fs::File::create(&errors).map_err(|error| format!("{}: {error}", errors.display()))?;
         let mut qemu = Qemu(
             self.command(&archive, &result)
+                .stderr(to_errors)
                 .spawn()
                 .map_err(|error| format!("`qemu-system-x86_64`: {error}"))?,
         );
@@ -107,8 +112,7 @@ impl Machine {
         let status = qemu.0.wait().map_err(|error| format!("`qemu-system-x86_64`: {error}"))?;
         let ended = fs::read(&result).ok().as_deref().and_then(ended);
         ended.ok_or_else(|| {
-            let mut said = String::new();
-            let _ = qemu.0.stderr.take().map(|mut stderr| stderr.read_to_string(&mut said));
+            let said = fs::read_to_string(&errors).unwrap_or_default();
             let said = if said.is_empty() { "its kernel did not come so far".to_owned() } else { said };
             format!("the machine ended before its job did ({status}): {}", said.trim())
         })
@@ -128,7 +132,9 @@ impl Machine {
         if self.clock == Clock::Instructions {
             qemu.args(["-icount", "shift=0,sleep=off", "-rtc", "base=2026-01-01,clock=vm"]);
         }
-        qemu.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // What a terminal sends to cwnd is not for it.
+        qemu.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
+        cwnd_lab::end_with_this_thread(&mut qemu);
         qemu
     }
 }
@@ -162,10 +168,16 @@ struct Folder(PathBuf);
 impl Folder {
     fn new() -> Result<Folder, String> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("cwnd-vm-{}-{number}", std::process::id()));
-        fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        Ok(Folder(folder))
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let folder = std::env::temp_dir().join(format!("cwnd-vm-{}-{number}", std::process::id()));
+            match fs::create_dir(&folder) {
+                Ok(()) => return Ok(Folder(folder)),
+                // A process with the same number was killed.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(format!("{}: {error}", folder.display())),
+            }
+        }
     }
 }
 

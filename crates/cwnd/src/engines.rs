@@ -1,7 +1,7 @@
 //! Where engines come from.
 
 use crate::{failure::Failure, interrupt, simulator::Simulator};
-use cwnd_scenario::Scenario;
+use cwnd_scenario::{Engine, Scenario};
 use cwnd_sim::Shortcuts;
 use cwnd_study::{EngineKind, Engines, KernelSeries, SharedEngine, Study};
 use std::{
@@ -34,9 +34,13 @@ fn of_kinds(kinds: &[EngineKind], shortcuts: Option<Shortcuts>, stop: &Arc<Atomi
     let none = Engines::new(Arc::new(Simulator::new(shortcuts)));
     kinds.iter().fold(none, |engines, &kind| match kind {
         EngineKind::Sim => engines,
-        EngineKind::Kernel => engines.with(kind, laboratory(stop)),
-        EngineKind::Vm(series) => engines.with(kind, virtual_machines(series, stop)),
+        EngineKind::Kernel => engines.with(kind, laboratory(stop).map(shared)),
+        EngineKind::Vm(series) => engines.with(kind, virtual_machines(series, stop).map(shared)),
     })
+}
+
+fn shared(engine: impl Engine + Send + Sync + 'static) -> SharedEngine {
+    Arc::new(engine)
 }
 
 /// The engine of a kind.
@@ -51,49 +55,58 @@ pub fn engine(kind: EngineKind) -> Result<SharedEngine, Failure> {
     }
 }
 
-/// The laboratory, which captures the packets of these runs, each into its file.
+/// The engine of a kind, which captures the packets of these runs, each into its file. The simulator captures none: its runs are
+/// repeated for that.
 ///
 /// # Errors
-/// If there is none here, with the reason.
+/// If there is no such engine here, with the reason.
 #[cfg(target_os = "linux")]
-pub fn capturing(files: Vec<(Scenario, PathBuf)>) -> Result<SharedEngine, Failure> {
-    let lab = engine(EngineKind::Kernel).map(|_| cwnd_lab::Lab::new(interrupt::flag()))?;
-    Ok(Arc::new(crate::recording::Capturing::new(lab, files)))
+pub fn capturing(kind: EngineKind, files: Vec<(Scenario, PathBuf)>) -> Result<SharedEngine, Failure> {
+    use crate::recording::Capturing;
+    let stop = interrupt::flag();
+    let engine = match kind {
+        EngineKind::Sim => return engine(kind),
+        EngineKind::Kernel => laboratory(&stop).map(|lab| shared(Capturing::new(lab, files))),
+        EngineKind::Vm(series) => virtual_machines(series, &stop).map(|vm| shared(Capturing::new(vm, files))),
+    };
+    engine.map_err(|why| Failure::bad_input(format!("--engine {kind}: {why}")))
 }
 
-/// Elsewhere there is no laboratory.
+/// Elsewhere there are no real kernels.
 ///
 /// # Errors
 /// Always, with the reason.
 #[cfg(not(target_os = "linux"))]
-pub fn capturing(_: Vec<(Scenario, PathBuf)>) -> Result<SharedEngine, Failure> {
-    engine(EngineKind::Kernel)
+pub fn capturing(kind: EngineKind, _: Vec<(Scenario, PathBuf)>) -> Result<SharedEngine, Failure> {
+    engine(kind)
 }
 
 /// The laboratory of real kernels, which ends a run when `stop` is set, or why this machine cannot have one.
 #[cfg(target_os = "linux")]
-fn laboratory(stop: &Arc<AtomicBool>) -> Result<SharedEngine, String> {
+fn laboratory(stop: &Arc<AtomicBool>) -> Result<cwnd_lab::Lab, String> {
     match cwnd_lab::doctor::missing().as_slice() {
-        [] => Ok(Arc::new(cwnd_lab::Lab::new(Arc::clone(stop)))),
+        [] => Ok(cwnd_lab::Lab::new(Arc::clone(stop))),
         missing => Err(format!("this machine cannot run real kernels: {}", missing.join("; "))),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn laboratory(_: &Arc<AtomicBool>) -> Result<SharedEngine, String> {
+fn laboratory(_: &Arc<AtomicBool>) -> Result<Simulator, String> {
     Err(format!("real kernels are run on Linux alone, and this is {}", std::env::consts::OS))
 }
 
 /// Kernels in virtual machines, whose runs end when `stop` is set, or why this machine cannot have them.
 #[cfg(target_os = "linux")]
-fn virtual_machines(series: Option<KernelSeries>, stop: &Arc<AtomicBool>) -> Result<SharedEngine, String> {
+fn virtual_machines(
+    series: Option<KernelSeries>,
+    stop: &Arc<AtomicBool>,
+) -> Result<cwnd_vm::VirtualKernel, String> {
     let series = series.map_or_else(|| cwnd_vm::DEFAULT_KERNEL.to_owned(), |series| series.to_string());
-    let engine = cwnd_vm::VirtualKernel::new(&series, Arc::clone(stop))?;
-    Ok(Arc::new(engine))
+    cwnd_vm::VirtualKernel::new(&series, Arc::clone(stop))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn virtual_machines(_: Option<KernelSeries>, _: &Arc<AtomicBool>) -> Result<SharedEngine, String> {
+fn virtual_machines(_: Option<KernelSeries>, _: &Arc<AtomicBool>) -> Result<Simulator, String> {
     Err(format!("virtual machines are made on Linux alone, and this is {}", std::env::consts::OS))
 }
 

@@ -16,7 +16,7 @@ use cwnd_scenario::{Engine, Scenario};
 use cwnd_sim::watch::Point;
 use cwnd_study::{EngineKind, output_file};
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs::File,
     io::{self, BufWriter},
     path::{Path, PathBuf},
@@ -24,6 +24,8 @@ use std::{
 
 /// About the bytes of a captured packet in a file.
 const CAPTURED_BYTES: f64 = 110.0;
+/// The most bytes of packets in a virtual machine, which has 1 GiB of memory.
+const MOST_OF_VM: f64 = 2.5e8;
 /// About the bytes of what a file says of an ACK at its sender.
 const LOGGED_BYTES: f64 = 250.0;
 
@@ -50,6 +52,9 @@ const HEADING: &str = "Recordings";
 
 #[cfg(target_os = "linux")]
 pub use emulated::{Capture, Capturing};
+
+/// Runs of real kernels whose packets are captured, each with its file.
+pub type Captures = BTreeMap<EngineKind, Vec<(Scenario, PathBuf)>>;
 
 /// A run that may be recorded.
 pub struct Recorded<'a> {
@@ -119,12 +124,7 @@ impl RecordingFlags {
         if flows().any(|flow| simulated && flow.algorithm.name == cwnd_gym::policy::NAME) {
             return Err(Failure::bad_input("--pcap, --qlog: what a trained policy does is not recorded"));
         }
-        if self.is_asked() && runs.iter().any(|run| run.engine.is_vm()) {
-            return Err(Failure::bad_input(
-                "--pcap, --qlog: packets in virtual machines are not recorded; those of `--engine sim` and `kernel` are",
-            ));
-        }
-        let emulated = runs.iter().any(|run| run.engine == EngineKind::Kernel);
+        let emulated = runs.iter().any(|run| run.engine.is_kernels());
         let only_simulated = [("--qlog", self.qlog.is_some()), ("--pcap-link", !self.pcap_link.is_empty())];
         if let Some((flag, _)) = only_simulated.iter().find(|(_, asked)| *asked && emulated) {
             return Err(Failure::bad_input(format!(
@@ -138,11 +138,18 @@ impl RecordingFlags {
             checked.map_err(|error| Failure::bad_input(format!("{flag}: {error}")))?;
         }
         // Of the packets of a run half are ACKs, and each of those makes an event at its sender.
-        let packets = runs
-            .iter()
-            .filter_map(|run| Simulator::default().check(run.scenario).ok())
-            .map(|cost| cost.packets);
-        let packets = packets.sum::<f64>();
+        let packets =
+            |run: &Recorded<'_>| Simulator::default().check(run.scenario).map_or(0.0, |cost| cost.packets);
+        let vm = runs.iter().filter(|run| self.pcap.is_some() && run.engine.is_vm());
+        if let Some(bytes) = vm.map(|run| packets(run) * CAPTURED_BYTES).find(|bytes| *bytes > MOST_OF_VM) {
+            return Err(Failure::bad_input(format!(
+                "--pcap: a virtual machine keeps its packets in memory, up to {:.1} GB, and this run may have {:.1} GB of them; a \
+                 shorter duration has less",
+                MOST_OF_VM / 1e9,
+                bytes / 1e9
+            )));
+        }
+        let packets = runs.iter().map(packets).sum::<f64>();
         let large = [
             ("--pcap", &self.pcap, packets * CAPTURED_BYTES),
             ("--qlog", &self.qlog, packets / 2.0 * LOGGED_BYTES),
@@ -154,13 +161,16 @@ impl RecordingFlags {
         Ok(large.map(note).collect())
     }
 
-    /// The files into which packets are captured while real kernels run.
+    /// The files into which packets are captured while real kernels run, by the engine that runs them.
     ///
     /// # Errors
     /// What is wrong with a flag.
-    pub fn captures(&self, runs: &[Recorded<'_>]) -> Result<Vec<(Scenario, PathBuf)>, Failure> {
-        let jobs = self.jobs(runs)?.into_iter().filter(|job| job.engine == EngineKind::Kernel);
-        Ok(jobs.map(|job| (job.scenario.clone(), job.path)).collect())
+    pub fn captures(&self, runs: &[Recorded<'_>]) -> Result<Captures, Failure> {
+        let mut captures = Captures::new();
+        for job in self.jobs(runs)?.into_iter().filter(|job| job.engine.is_kernels()) {
+            captures.entry(job.engine).or_default().push((job.scenario.clone(), job.path));
+        }
+        Ok(captures)
     }
 
     /// Run them, and write the files; what real kernels ran has been captured then. Returns which.
@@ -170,7 +180,7 @@ impl RecordingFlags {
     pub fn write(&self, runs: &[Recorded<'_>]) -> Result<Vec<PathBuf>, Failure> {
         let mut written = Vec::new();
         for Job { scenario, path, content, engine } in self.jobs(runs)? {
-            if engine == EngineKind::Kernel {
+            if engine.is_kernels() {
                 written.push(path);
                 continue;
             }

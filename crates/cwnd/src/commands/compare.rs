@@ -17,7 +17,6 @@ use crate::{
     measured::Measured,
     output::{self, comparison, json},
     recording::Recorded,
-    simulator::Simulator,
     terminal,
 };
 use cwnd_experiment::FlowGroup;
@@ -122,23 +121,22 @@ fn temporary() -> PathBuf {
 
 /// Returns the engines that the study needs. Over real kernels the one that runs also captures packets.
 fn engines_for(flags: &Flags, study: &Study, recorded: &[Recorded<'_>]) -> Result<Engines, Failure> {
-    if study.engines().into_iter().any(EngineKind::is_vm) {
-        // Virtual machines end with their runs, not by themselves.
+    if study.engines().into_iter().any(EngineKind::is_kernels) {
+        // What they run in does not end by itself.
         interrupt::catch().map_err(Failure::broken)?;
     }
-    if !study.engines().contains(&EngineKind::Kernel) {
-        return Ok(engines::of_study_with(study, flags.no_fast_path));
-    }
-    let files = flags.recording.captures(recorded)?;
-    if !files.is_empty() && flags.save.is_some() {
+    let captures = flags.recording.captures(recorded)?;
+    if !captures.is_empty() && flags.save.is_some() {
         return Err(Failure::bad_input(
             "--pcap: over real kernels packets are captured while the runs are done, and those that are stored are not \
              done again: leave --save out",
         ));
     }
-    interrupt::catch().map_err(Failure::broken)?;
-    Ok(Engines::new(Arc::new(Simulator::new(flags.no_fast_path)))
-        .with(EngineKind::Kernel, Ok(engines::capturing(files)?)))
+    captures
+        .into_iter()
+        .try_fold(engines::of_study_with(study, flags.no_fast_path), |engines, (kind, files)| {
+            Ok(engines.with(kind, Ok(engines::capturing(kind, files)?)))
+        })
 }
 
 /// Checks that the engines accept the runs, and that these fit into the machine. Returns the memory that runs may use

@@ -185,14 +185,12 @@ fn directory(flags: &Flags, study: &Study) -> PathBuf {
 
 /// Over a real kernel what is recorded is a run of its own, since no two are the same.
 fn record_kernels(flags: &Flags, recorded: &[Recorded<'_>]) -> Result<(), Failure> {
-    let files = flags.recording.captures(recorded)?;
-    if files.is_empty() {
-        return Ok(());
-    }
-    interrupt::catch().map_err(Failure::broken)?;
-    let engine = engines::capturing(files.clone())?;
-    for (scenario, _) in files {
-        engine.run(&scenario).map_err(|error| Failure::broken(error.to_string()))?;
+    for (kind, files) in flags.recording.captures(recorded)? {
+        interrupt::catch().map_err(Failure::broken)?;
+        let engine = engines::capturing(kind, files.clone())?;
+        for (scenario, _) in files {
+            engine.run(&scenario).map_err(|error| Failure::broken(error.to_string()))?;
+        }
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use cwnd_capture::pcapng::{Interface, LinkType, SNAP_LENGTH, write_header, write
 use cwnd_lab::{End, Lab, Watcher};
 use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
 use cwnd_study::output_file;
+use cwnd_vm::VirtualKernel;
 use std::{
     fs::File,
     io::{self, BufWriter, Write},
@@ -62,39 +63,63 @@ impl Capture {
     }
 }
 
-/// The laboratory, which captures the packets of some of its runs.
-pub struct Capturing {
-    lab: Lab,
+/// An engine of real kernels that can capture the packets of a run.
+pub trait Captures: Engine {
+    /// Runs a scenario, and writes its packets into a file.
+    ///
+    /// # Errors
+    /// See [`Engine::run`]; or if the file cannot be written.
+    fn run_captured(&self, scenario: &Scenario, path: &Path) -> Result<Outcome, EngineError>;
+}
+
+impl Captures for Lab {
+    fn run_captured(&self, scenario: &Scenario, path: &Path) -> Result<Outcome, EngineError> {
+        let failed = |failure: Failure| EngineError::Failed(failure.message().to_owned());
+        let (capture, watcher) = Capture::begin(path).map_err(failed)?;
+        let outcome = self.run_watched(scenario, Some(watcher));
+        capture.end().map_err(failed)?;
+        outcome
+    }
+}
+
+impl Captures for VirtualKernel {
+    fn run_captured(&self, scenario: &Scenario, path: &Path) -> Result<Outcome, EngineError> {
+        let (outcome, packets) = self.run_watched(scenario)?;
+        let written = output_file::write_with(path, |file| file.write_all(&packets));
+        written.map_err(|error| EngineError::Failed(format!("--pcap: {error}")))?;
+        Ok(outcome)
+    }
+}
+
+/// An engine that captures the packets of some of its runs.
+pub struct Capturing<E> {
+    engine: E,
     files: Vec<(Scenario, PathBuf)>,
 }
 
-impl Capturing {
+impl<E: Captures> Capturing<E> {
     /// It captures the runs of these scenarios, whether they are sampled or not, each into its file.
-    pub fn new(lab: Lab, files: Vec<(Scenario, PathBuf)>) -> Capturing {
+    pub fn new(engine: E, files: Vec<(Scenario, PathBuf)>) -> Capturing<E> {
         let unsampled = |(scenario, path)| (Scenario { sample: None, ..scenario }, path);
-        Capturing { lab, files: files.into_iter().map(unsampled).collect() }
+        Capturing { engine, files: files.into_iter().map(unsampled).collect() }
     }
 }
 
-impl Engine for Capturing {
+impl<E: Captures> Engine for Capturing<E> {
     fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
-        self.lab.check(scenario)
+        self.engine.check(scenario)
     }
 
     fn identity(&self, scenario: &Scenario) -> Identity {
-        self.lab.identity(scenario)
+        self.engine.identity(scenario)
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
         let asked = Scenario { sample: None, ..scenario.clone() };
-        let Some((_, path)) = self.files.iter().find(|(captured, _)| *captured == asked) else {
-            return self.lab.run(scenario);
-        };
-        let failed = |failure: Failure| EngineError::Failed(failure.message().to_owned());
-        let (capture, watcher) = Capture::begin(path).map_err(failed)?;
-        let outcome = self.lab.run_watched(scenario, Some(watcher));
-        capture.end().map_err(failed)?;
-        outcome
+        match self.files.iter().find(|(captured, _)| *captured == asked) {
+            Some((_, path)) => self.engine.run_captured(scenario, path),
+            None => self.engine.run(scenario),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `cwnd lab answer`: what the engine of virtual machines runs in them.
 
-use crate::failure::Failure;
+use crate::{failure::Failure, recording::Capture};
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,6 +10,10 @@ use std::path::PathBuf;
 pub struct Flags {
     /// The scenario as JSON.
     scenario: PathBuf,
+
+    /// Write the packets into this file, `.pcapng`.
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
 }
 
 /// Do what the flags ask.
@@ -17,7 +21,10 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let file = flags.scenario.display();
     let text =
         std::fs::read(&flags.scenario).map_err(|error| Failure::bad_input(format!("{file}: {error}")))?;
-    let outcome = cwnd_vm::answer(&text).map_err(|why| Failure::broken(format!("{file}: {why}")))?;
+    let (capture, watcher) = flags.pcap.as_deref().map(Capture::begin).transpose()?.unzip();
+    let outcome = cwnd_vm::answer(&text, watcher).map_err(|why| Failure::broken(format!("{file}: {why}")));
+    capture.map_or(Ok(()), Capture::end)?;
+    let outcome = outcome?;
     std::io::stdout()
         .write_all(&outcome)
         .map_err(|error| Failure::broken(format!("standard output: {error}")))

@@ -132,19 +132,32 @@ fn announcement(study: &Study, plan: &Plan, threads: usize) -> String {
         present => format!("; {present} are stored already"),
     };
     let expected = Duration::try_from_secs_f64(plan.wall_s(threads)).unwrap_or(Duration::MAX);
-    let threads = if threads == 1 { "on 1 thread".to_owned() } else { format!("on {threads} threads") };
-    let runs = if plan.missing() == 1 { "run" } else { "runs" };
-    let how = match (plan.missing_of(EngineKind::Sim), plan.missing_of(EngineKind::Kernel)) {
-        (_, 0) => threads,
-        (0, _) => "in real time, one by one".to_owned(),
-        (sim, kernel) => format!("({sim} {threads}, then {kernel} in real time, one by one)"),
-    };
+    let phases: Vec<_> = plan.engines().into_iter().map(|kind| (kind, plan.missing_of(kind))).collect();
+    let (how, runs) = (how(&phases, threads), if plan.missing() == 1 { "run" } else { "runs" });
     format!(
         "{}: {} {runs} to do {how}, about {} at most{present}",
         study.name,
         plan.missing(),
         duration(expected)
     )
+}
+
+/// Says how the runs of each engine are done, in their order.
+fn how(phases: &[(EngineKind, usize)], threads: usize) -> String {
+    let threads = if threads == 1 { "on 1 thread".to_owned() } else { format!("on {threads} threads") };
+    let of = |kind: EngineKind| match kind {
+        EngineKind::Sim => threads.clone(),
+        EngineKind::Kernel => "in real time, one by one".to_owned(),
+        EngineKind::Vm(None) => format!("in virtual machines, {threads}"),
+        EngineKind::Vm(Some(series)) => format!("in virtual machines with Linux {series}, {threads}"),
+    };
+    match phases {
+        [(kind, _)] => of(*kind),
+        several => {
+            let each = several.iter().map(|(kind, runs)| format!("{runs} {}", of(*kind)));
+            format!("({})", each.collect::<Vec<_>>().join(", then "))
+        }
+    }
 }
 
 /// A duration as people say it.
@@ -177,6 +190,23 @@ mod tests {
         assert_eq!(running(&status, &cells), "; on kernel: 80 ms, repeat 1, 34 of 100 s");
         assert_eq!(running(&status, &["".to_owned(), "".to_owned()]), "; on kernel: repeat 1, 34 of 100 s");
         assert_eq!(running(&Status::default(), &cells), "");
+    }
+
+    #[test]
+    fn every_engine_that_has_runs_to_do_is_announced() {
+        let (vm, series) = (EngineKind::Vm(None), "vm:6.18".parse().unwrap());
+        for (phases, threads, text) in [
+            (&[(EngineKind::Sim, 3)][..], 1, "on 1 thread"),
+            (&[(vm, 1)], 2, "in virtual machines, on 2 threads"),
+            (&[(EngineKind::Kernel, 2)], 2, "in real time, one by one"),
+            (
+                &[(EngineKind::Sim, 8), (EngineKind::Kernel, 2), (series, 4)],
+                2,
+                "(8 on 2 threads, then 2 in real time, one by one, then 4 in virtual machines with Linux 6.18, on 2 threads)",
+            ),
+        ] {
+            assert_eq!(how(phases, threads), text);
+        }
     }
 
     #[test]
