@@ -116,6 +116,13 @@ impl Ends {
     /// # Errors
     /// A kernel without IPv6.
     pub fn add_ipv6(&self, settings: &Settings) -> io::Result<()> {
+        const LEAST_MTU: u32 = 1280;
+        if settings.mtu < LEAST_MTU {
+            return Err(io::Error::other(format!(
+                "IPv6 needs packets of {LEAST_MTU} bytes (RFC 8200, section 5), and the link's MTU is {}",
+                settings.mtu
+            )));
+        }
         let (senders, receivers) = (address::SENDERS_IPV6, address::RECEIVERS_IPV6);
         for (end, here, there) in [(&self.senders, senders, receivers), (&self.receivers, receivers, senders)]
         {

@@ -1,9 +1,10 @@
 //! What this host forwards between networks of the laboratory and the outside: one table of nftables, and a setting of each device.
 
+use crate::helpers;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::net::Ipv4Addr;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// The devices at the host's end begin with this.
 pub(crate) const DEVICE: &str = "cwnd-out";
@@ -14,41 +15,42 @@ pub(crate) const TABLE: &str = "cwnd_outside";
 /// Addresses between the networks and this host: those of the benchmark range that no flow has. Each network takes four.
 pub(crate) const ADDRESSES: Ipv4Addr = Ipv4Addr::new(198, 18, 254, 0);
 
+/// What stands for all devices in the settings, and so among the names of closed devices: no device can have this name.
+const ALL: &str = "all";
+
 /// Lets this host forward between a network's device and all others, and nothing else that it did not forward before.
 pub(crate) fn open(device: &str) -> io::Result<()> {
-    let mut closed = Vec::new();
-    for other in devices() {
-        let is_closed = fs::read_to_string(setting(&other)).is_ok_and(|text| text.trim() == "0");
-        if is_closed && !other.starts_with(DEVICE) {
-            closed.push(other);
-        }
-    }
+    let is_closed = |name: &str| fs::read_to_string(setting(name)).is_ok_and(|text| text.trim() == "0");
+    let closed: Vec<String> =
+        devices().into_iter().filter(|other| is_closed(other) && !other.starts_with(DEVICE)).collect();
+    let all = is_closed(ALL).then(|| ALL.to_owned());
     // The rules first: there is no time at which a closed device forwards for others.
-    run(Command::new("nft").args(["-f", "-"]), &rules(&closed))?;
+    let names: Vec<String> = closed.iter().cloned().chain(all).collect();
+    helpers::run(Command::new("nft").args(["-f", "-"]), &rules(&names))?;
     for other in closed.iter().map(String::as_str).chain([device]) {
-        write(&setting(other), "1")?;
+        helpers::write(&setting(other), "1")?;
     }
     Ok(())
 }
 
 /// Removes a network's device, and all that was made for networks if it was the last. The records are this process's meanwhile.
 pub(crate) fn close(device: &str) {
-    let quietly = |command: &mut Command| {
-        // What is not there any more need not be removed.
-        let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    };
-    quietly(Command::new("ip").args(["link", "delete", device]));
+    helpers::remove(Command::new("ip").args(["link", "delete", device]));
     if devices().iter().any(|device| device.starts_with(DEVICE)) {
         return;
     }
-    let closed = Command::new("nft").args(["list", "set", "ip", TABLE, "closed"]).output();
-    let closed =
-        closed.map(|listed| String::from_utf8_lossy(&listed.stdout).into_owned()).unwrap_or_default();
-    for device in elements(&closed) {
+    // Without the list nothing can be restored. The rules stay then: they drop what should not be forwarded.
+    let listed = helpers::printed(Command::new("nft").args(["list", "set", "ip", TABLE, "closed"]));
+    let Some(listed) = listed else { return };
+    let closed = elements(&listed);
+    // If somebody has let all devices forward since, that stays.
+    let all_forward =
+        closed.contains(&ALL) && fs::read_to_string(setting(ALL)).is_ok_and(|text| text.trim() == "1");
+    for device in closed.into_iter().filter(|name| *name != ALL && !all_forward) {
         // A device that is gone forwards nothing.
         let _ = fs::write(setting(device), "0");
     }
-    quietly(Command::new("nft").args(["delete", "table", "ip", TABLE]));
+    helpers::remove(Command::new("nft").args(["delete", "table", "ip", TABLE]));
 }
 
 /// The table on this host, as nftables reads it. What is there already stays, except that the rules are written again.
@@ -86,31 +88,6 @@ fn devices() -> Vec<String> {
     let text = fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
     let names = text.lines().skip(2).filter_map(|line| line.split_once(':'));
     names.map(|(name, _)| name.trim().to_owned()).collect()
-}
-
-pub(crate) fn write(path: &str, value: &str) -> io::Result<()> {
-    fs::write(path, value).map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))
-}
-
-/// Runs a program with this input.
-pub(crate) fn run(command: &mut Command, input: &str) -> io::Result<()> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(
-            |error| {
-                let package = if name == "nft" { "nftables" } else { "iproute2" };
-                io::Error::new(error.kind(), format!("`{name}` (package {package}): {error}"))
-            },
-        )?;
-    if let Some(mut pipe) = child.stdin.take() {
-        // If it ends before it has read all, its error says why.
-        let _ = pipe.write_all(input.as_bytes());
-    }
-    let done = child.wait_with_output()?;
-    if done.status.success() {
-        return Ok(());
-    }
-    Err(io::Error::other(format!("{name}: {}", String::from_utf8_lossy(&done.stderr).trim())))
 }
 
 #[cfg(test)]

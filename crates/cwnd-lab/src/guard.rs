@@ -60,14 +60,16 @@ impl Drop for Guard {
 pub struct Server(Child);
 
 impl Server {
-    /// Starts it in a namespace.
+    /// Starts it in a namespace. It has no input, and prints on standard error.
     ///
     /// # Errors
     /// If there is no shell.
     pub fn start(line: &str, namespace: &Namespace) -> io::Result<Server> {
         let mut command = namespace.command("sh")?;
         // What a terminal sends to the program that it serves is not for it.
-        command.arg("-c").arg(line).process_group(0).spawn().map(Server)
+        command.arg("-c").arg(line).process_group(0);
+        // Standard input and output are the program's.
+        command.stdin(Stdio::null()).stdout(io::stderr()).spawn().map(Server)
     }
 }
 

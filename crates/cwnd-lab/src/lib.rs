@@ -7,7 +7,8 @@
 //!
 //! Two network namespaces hang on an emulator of the whole network, whose queues, losses, rates and schedules are those of
 //! `cwnd-link`. All flows are sent from one namespace and received in the other; which links a flow crosses is told by
-//! its receiver's address. Nothing of it has a name on the host or outlives the process, however that ends.
+//! its receiver's address. Nothing of it has a name on the host or outlives the process, however that ends, except [`Named`] and
+//! [`Outside`], which [`clean_up`] removes after a kill.
 //!
 //! [`Lab`] is the engine. Its runs take real time and the whole machine, and each carries an [`Emulation`] that says whether the
 //! machine was fast enough. A packet that anything but the emulator's queues drops fails the run.
@@ -23,6 +24,7 @@ mod emulator;
 mod ends;
 mod forwarding;
 mod guard;
+mod helpers;
 pub mod host;
 mod live;
 mod named;
@@ -47,7 +49,7 @@ pub use ends::Settings;
 pub use guard::{Guard, Server};
 pub use live::{LiveFlow, LiveFlows, LiveNetwork};
 pub use named::{Named, check_name, clean_up};
-pub use namespace::Namespace;
+pub use namespace::{Namespace, end_with_this_thread};
 pub use outcome::{TOO_LATE, validity_warnings};
 pub use outside::Outside;
 pub use program::Program;

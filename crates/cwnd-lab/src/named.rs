@@ -10,7 +10,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Where `ip netns` looks.
@@ -88,11 +88,12 @@ impl Records {
     /// Waits for those that have it.
     pub(crate) fn open() -> io::Result<Records> {
         loop {
-            fs::create_dir_all(RECORDS)
-                .map_err(|error| io::Error::new(error.kind(), format!("{RECORDS}: {error}")))?;
+            let failed = |error: io::Error| io::Error::new(error.kind(), format!("{RECORDS}: {error}"));
+            // Who can open it can lock it.
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(RECORDS).map_err(failed)?;
             let folder = match fs::File::open(RECORDS) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                folder => folder?,
+                folder => folder.map_err(failed)?,
             };
             // SAFETY: a call with plain numbers; the lock is gone with the file.
             if unsafe { libc::flock(folder.as_raw_fd(), libc::LOCK_EX) } != 0 {
@@ -125,10 +126,11 @@ impl Records {
             let lives = id.parse().is_ok_and(|id: u32| !time.is_empty() && began(id) == time);
             if !lives {
                 let name = record.file_name().to_string_lossy().into_owned();
-                remove(&name);
                 if name.starts_with(forwarding::DEVICE) {
                     forwarding::close(&name);
                 }
+                // Last: if this process is killed before, the record tells the next one.
+                remove(&name);
                 gone.push(name);
             }
         }

@@ -1,6 +1,7 @@
 //! Network namespaces without a name: they, and all that is in them, go away with the last that holds them, be it that the
 //! process was killed.
 
+use crate::helpers;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -60,21 +61,12 @@ impl Namespace {
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> io::Result<Command> {
         let mut command = Command::new(program);
         let fd = self.0.try_clone()?;
-        let parent = std::process::id();
-        // SAFETY: these calls may be made between fork and exec; nothing is allocated or locked.
+        end_with_this_thread(&mut command);
+        // SAFETY: this call may be made between fork and exec; nothing is allocated or locked.
         unsafe {
-            command.pre_exec(move || {
-                if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
-                    return Err(io::Error::last_os_error());
-                }
-                // A parent that was killed before that is not waited for.
-                if libc::getppid().cast_unsigned() != parent {
-                    libc::_exit(1);
-                }
-                match libc::setns(fd.as_raw_fd(), libc::CLONE_NEWNET) {
-                    0 => Ok(()),
-                    _ => Err(io::Error::last_os_error()),
-                }
+            command.pre_exec(move || match libc::setns(fd.as_raw_fd(), libc::CLONE_NEWNET) {
+                0 => Ok(()),
+                _ => Err(io::Error::last_os_error()),
             });
         }
         Ok(command)
@@ -85,26 +77,10 @@ impl Namespace {
     /// # Errors
     /// What `ip` says, with the commands.
     pub fn ip(&self, commands: &[String]) -> io::Result<()> {
-        use std::io::Write as _;
-        use std::process::Stdio;
-        let mut child = self
-            .command("ip")?
-            .args(["-batch", "-"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| io::Error::new(error.kind(), format!("`ip` (package iproute2): {error}")))?;
-        if let Some(mut input) = child.stdin.take() {
-            // If it ends before it has read all, what it says tells why.
-            let _ = input.write_all((commands.join("\n") + "\n").as_bytes());
-        }
-        let done = child.wait_with_output()?;
-        if done.status.success() {
-            return Ok(());
-        }
-        let said = String::from_utf8_lossy(&done.stderr);
-        Err(io::Error::other(format!("ip: {} (it was to do: {})", said.trim(), commands.join("; "))))
+        let done = helpers::run(self.command("ip")?.args(["-batch", "-"]), &(commands.join("\n") + "\n"));
+        done.map_err(|error| {
+            io::Error::new(error.kind(), format!("{error} (it was to do: {})", commands.join("; ")))
+        })
     }
 
     /// A handle of the same namespace.
@@ -113,6 +89,24 @@ impl Namespace {
     /// If no further descriptor can be had.
     pub fn try_clone(&self) -> io::Result<Namespace> {
         self.0.try_clone().map(Namespace)
+    }
+}
+
+/// Has a program killed when the thread that starts it ends, also if the process is killed.
+pub fn end_with_this_thread(command: &mut Command) {
+    let parent = std::process::id();
+    // SAFETY: these calls may be made between fork and exec; nothing is allocated or locked.
+    unsafe {
+        command.pre_exec(move || {
+            if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            // A parent that was killed before that is not waited for.
+            if libc::getppid().cast_unsigned() != parent {
+                libc::_exit(1);
+            }
+            Ok(())
+        });
     }
 }
 

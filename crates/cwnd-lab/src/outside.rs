@@ -10,6 +10,7 @@
 //! the process is killed, the next one does that ([`crate::clean_up`]).
 
 use crate::forwarding::{self, ADDRESSES, DEVICE, TABLE};
+use crate::helpers;
 use crate::named::Records;
 use crate::namespace::Namespace;
 use crate::tun;
@@ -51,7 +52,7 @@ impl Outside {
         let address = |nth: u32| Ipv4Addr::from(u32::from(ADDRESSES) + 4 * number + nth);
         let (host, inside) = (address(1), address(2));
         let namespace = format!("/proc/{}/fd/{}", std::process::id(), receivers.as_fd().as_raw_fd());
-        forwarding::run(
+        helpers::run(
             Command::new("ip").args(["-batch", "-"]),
             &format!(
                 "link add {device} type veth peer name {INSIDE} netns {namespace}\n\
@@ -65,13 +66,13 @@ impl Outside {
             format!("route add default via {host}"),
         ])?;
         senders.ip(&[format!("route add default dev {} src {}", tun::NAME, crate::address::sender(0))])?;
-        receivers.within(|| forwarding::write("/proc/sys/net/ipv4/ip_forward", "1"))?;
+        receivers.within(|| helpers::write("/proc/sys/net/ipv4/ip_forward", "1"))?;
         let masquerade = format!(
             "add table ip {TABLE}\n\
              add chain ip {TABLE} nat {{ type nat hook postrouting priority srcnat; }}\n\
              add rule ip {TABLE} nat oifname {INSIDE} masquerade\n"
         );
-        forwarding::run(receivers.command("nft")?.args(["-f", "-"]), &masquerade)?;
+        helpers::run(receivers.command("nft")?.args(["-f", "-"]), &masquerade)?;
         forwarding::open(device)
     }
 
@@ -91,8 +92,9 @@ impl Outside {
 impl Drop for Outside {
     fn drop(&mut self) {
         let records = Records::open();
-        crate::named::remove(&self.device);
         forwarding::close(&self.device);
+        // Last: if this process is killed before, the record tells the next one.
+        crate::named::remove(&self.device);
         drop(records);
     }
 }

@@ -52,9 +52,7 @@ impl Requests {
     /// Returns the next request, if one has come. Those of other users are closed without an answer.
     pub fn next(&self) -> Option<Request> {
         let (stream, _) = self.0.iter().find_map(|listener| listener.accept().ok())?;
-        // SAFETY: it has no arguments and cannot fail.
-        let own = unsafe { libc::geteuid() };
-        if user_of(&stream).ok()? != own {
+        if user_of(&stream).ok()? != own_user() {
             return None;
         }
         stream.set_nonblocking(false).ok()?;
@@ -84,12 +82,16 @@ impl Request {
 /// If none listens, or it does not answer.
 pub fn ask(name: &str, text: &str) -> io::Result<Result<String, String>> {
     let mut stream = UnixStream::connect_addr(&address(name)?)?;
+    if user_of(&stream)? != own_user() {
+        let why = "it belongs to another user, who alone can change it";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
     stream.set_read_timeout(Some(PATIENCE[1]))?;
     stream.write_all(text.as_bytes())?;
     stream.shutdown(Shutdown::Write)?;
     let answer = read(&stream)?;
     if answer.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user"));
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it ended before it answered"));
     }
     Ok(match answer.strip_prefix(DONE) {
         Some(done) => Ok(done.to_owned()),
@@ -107,7 +109,12 @@ fn read(stream: &UnixStream) -> io::Result<String> {
     Ok(text)
 }
 
-/// Returns the user of the process that connected.
+fn own_user() -> u32 {
+    // SAFETY: it has no arguments and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
+/// Returns the user of the process at the other end: of the one that connected, or of the one that listens.
 fn user_of(stream: &UnixStream) -> io::Result<u32> {
     let mut credentials = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;

@@ -35,8 +35,11 @@ impl Resolver {
 
     fn among(read: impl Fn(&str) -> Option<String>) -> Resolver {
         let reaches = |path: &str| read(path).is_some_and(|text| names_reachable_server(&text));
-        if FILE.to_str().is_ok_and(reaches) {
-            return Resolver::Own;
+        match FILE.to_str().ok().and_then(&read) {
+            // Another file can be mounted only over one that is there.
+            None => return Resolver::Unreachable,
+            Some(own) if names_reachable_server(&own) => return Resolver::Own,
+            Some(_) => {}
         }
         let upstream = UPSTREAM.into_iter().find(|path| reaches(path));
         upstream.map_or(Resolver::Unreachable, |path| Resolver::Upstream(path.to_owned()))
@@ -92,6 +95,8 @@ mod tests {
         assert_eq!(resolver(real, Some(real)), Resolver::Own);
         assert_eq!(resolver(stub, Some(real)), Resolver::Upstream(UPSTREAM[0].to_owned()));
         assert_eq!(resolver(stub, Some(stub)), Resolver::Unreachable);
+        let absent = |path: &str| (path == UPSTREAM[0]).then(|| real.to_owned());
+        assert_eq!(Resolver::among(absent), Resolver::Unreachable);
         assert_eq!(resolver("nameserver ::1\n", None), Resolver::Unreachable);
         assert_eq!(resolver("nameserver fd00::53\n", None), Resolver::Unreachable);
     }

@@ -64,12 +64,13 @@ impl Testbed {
         self.emulator.control().snapshot()
     }
 
-    /// Changes the links to those of another scenario with the same topology. Returns when that has been done: 20 ms later, at most.
+    /// Changes the links to those of another scenario with the same topology, and waits until that is done, 20 ms at most. Returns the
+    /// time of the change, ns since the emulator began.
     ///
     /// # Errors
     /// What cannot change while a link runs: the queue's discipline, schedules, traces, ACK thinning, and whether jitter reorders.
     /// Nothing is changed then.
-    pub fn change(&self, to: &Scenario) -> Result<(), String> {
+    pub fn change(&self, to: &Scenario) -> Result<u64, String> {
         let links = to.network.links.clone();
         self.emulator.control().change(NewLinks { links, rest: rest(to) })
     }
@@ -113,8 +114,8 @@ pub fn rest(scenario: &Scenario) -> u64 {
     ((drained * PART) as u64).clamp(LEAST, MOST)
 }
 
-/// Packets for which memory is prepared, at most: 100 MB.
-const MOST_PREPARED: usize = 1 << 16;
+/// Bytes of packets for which memory is prepared, at most.
+const MOST_PREPARED: usize = 100_000_000;
 
 /// The emulator of a scenario's network, whose time zero is `origin` on the clock.
 ///
@@ -133,7 +134,7 @@ pub fn drive(
     let steady = bottleneck.schedule.is_none() && bottleneck.rate != Rate::UNLIMITED;
     let in_order = bottleneck.effects.jitter.is_none_or(|jitter| !jitter.reorders);
     let meter = (steady && in_order).then(|| RateMeter::new(bottleneck.rate.0));
-    let held = (packets_held(scenario) as usize).min(MOST_PREPARED);
+    let held = (packets_held(scenario) as usize).min(MOST_PREPARED / settings.mtu as usize);
     let inside = Inside {
         accounts: Accounts::new(scenario.flows.iter().map(|flow| flow.bytes), ETHERNET),
         pool: Pool::new(settings.mtu as usize, held),

@@ -120,7 +120,7 @@ pub struct NewLinks {
 }
 
 /// New links, and who waits for the answer.
-type Change = (NewLinks, SyncSender<Result<(), String>>);
+type Change = (NewLinks, SyncSender<Result<u64, String>>);
 
 /// What joins the emulator's thread with others.
 #[derive(Default)]
@@ -144,11 +144,11 @@ impl Control {
         lock(&self.snapshot).clone()
     }
 
-    /// Changes the links, and waits until that has been done.
+    /// Changes the links, and waits until that has been done. Returns when that was, ns on the emulator's clock.
     ///
     /// # Errors
     /// What cannot change while the emulator runs. Nothing is changed then.
-    pub fn change(&self, to: NewLinks) -> Result<(), String> {
+    pub fn change(&self, to: NewLinks) -> Result<u64, String> {
         let (done, answer) = mpsc::sync_channel(1);
         lock(&self.changes).push((to, done));
         answer.recv_timeout(CHANGE).unwrap_or_else(|_| Err("the emulator does not run any more".to_owned()))
@@ -274,7 +274,7 @@ impl Drive {
                 self.keep_warm_up(now);
                 for (to, done) in std::mem::take(&mut *lock(&control.changes)) {
                     // Who does not wait any more has given up.
-                    let _ = done.try_send(self.change(now, to));
+                    let _ = done.try_send(self.change(now, to).map(|()| now));
                 }
                 if now >= next_tell {
                     next_tell = tells;

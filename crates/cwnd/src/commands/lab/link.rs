@@ -144,17 +144,19 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let mut link = Link { flags: flags.link.clone(), testbed, requests, log };
     let mut live = Live::new(&scenario);
     let ended = if flags.command.is_empty() {
-        keep_up(flags, name, &scenario, &mut link, &stop, &mut live)?;
-        None
+        keep_up(flags, name, &scenario, &mut link, &stop, &mut live).map(|()| None)
     } else {
-        run_program(flags, &mut link)?
+        run_program(flags, &mut link)
     };
     let Link { testbed, log, .. } = link;
     if !flags.command.is_empty() && !flags.quiet {
         terminal::tell!("\n{}", live.text(testbed.snapshot(), terminal::columns()).trim_end());
     }
     drop(outside);
-    let TakenDown { record, other_drops } = take_down(testbed, capture)?;
+    // After an error, too: the capture is written to its end.
+    let taken_down = take_down(testbed, capture);
+    let ended = ended?;
+    let TakenDown { record, other_drops } = taken_down?;
     if let Some(log) = log {
         log.end(&record, &other_drops, ended.map(exit_code))?;
     }
@@ -175,12 +177,11 @@ impl Link {
     fn look_after(&mut self) -> Result<(), Failure> {
         if let Some(request) = self.requests.next() {
             let changed = set::change(&self.flags, &self.testbed, request.text());
-            if let (Ok((flags, scenario)), log) = (&changed, &mut self.log) {
+            if let (Ok((flags, scenario, at)), log) = (&changed, &mut self.log) {
                 self.flags = flags.clone();
-                let at = self.testbed.snapshot().counts.at;
-                log.as_mut().map_or(Ok(()), |log| log.changed(at, scenario))?;
+                log.as_mut().map_or(Ok(()), |log| log.changed(*at, scenario))?;
             }
-            request.answer(changed.map(|(_, scenario)| comparison::title(&scenario)));
+            request.answer(changed.map(|(_, scenario, _)| comparison::title(&scenario)));
         }
         match &mut self.log {
             Some(log) => log.look(self.testbed.snapshot()),

@@ -78,7 +78,11 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
 ///
 /// # Errors
 /// What is wrong with the request, or cannot change. Nothing is changed then.
-pub fn change(flags: &LinkFlags, testbed: &Testbed, request: &str) -> Result<(LinkFlags, Scenario), String> {
+pub fn change(
+    flags: &LinkFlags,
+    testbed: &Testbed,
+    request: &str,
+) -> Result<(LinkFlags, Scenario, u64), String> {
     let mut wanted = flags.clone();
     for line in request.lines() {
         let (key, value) = line.split_once('=').ok_or_else(|| format!("`{line}` is not a setting"))?;
@@ -88,6 +92,6 @@ pub fn change(flags: &LinkFlags, testbed: &Testbed, request: &str) -> Result<(Li
         wanted.settings = wanted.settings.with(setting, value);
     }
     let scenario = wanted.scenario().map_err(|failure| failure.message().to_owned())?;
-    testbed.change(&scenario)?;
-    Ok((wanted, scenario))
+    let at = testbed.change(&scenario)?;
+    Ok((wanted, scenario, at))
 }

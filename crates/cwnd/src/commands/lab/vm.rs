@@ -3,7 +3,7 @@
 use crate::{failure::Failure, interrupt, output, terminal};
 use clap::Args;
 use cwnd_vm::{Clock, Job, Kernel, Machine};
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::atomic::Ordering, time::Duration};
 
 const EXAMPLES: &str = "\
 In the machine the command runs as root. `cwnd` is this program, `ip` is iproute2's, and the rest is BusyBox. It has no network but
@@ -80,7 +80,10 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
             failed.get_or_insert(failure);
         }
     });
-    let ended = ended.map_err(Failure::broken)?;
+    let ended = ended.map_err(|why| match stop.load(Ordering::Relaxed) {
+        true => Failure::stopped(why),
+        false => Failure::broken(why),
+    })?;
     match (failed, ended.code) {
         (Some(failure), _) => Err(failure),
         (None, 0) => Ok(()),

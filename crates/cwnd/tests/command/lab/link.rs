@@ -53,6 +53,8 @@ fn a_program_runs_over_a_link_in_one_line() {
     // What is the program's is the program's alone.
     let quiet = output(&["-q"], "echo alone");
     assert_eq!((stdout(&quiet).as_str(), stderr(&quiet).as_str()), ("alone\n", ""));
+    let served = output(&["-q", "--server", "cat; echo served"], "sleep 0.5; echo alone");
+    assert_eq!((stdout(&served).as_str(), stderr(&served).as_str()), ("alone\n", "served\n"));
     let missing = cwnd(&["lab", "link", "-q", "--", "no-such-program"]);
     assert_eq!(missing.status.code(), Some(127));
     assert!(stderr(&missing).contains("`no-such-program` cannot be run"), "{}", stderr(&missing));
