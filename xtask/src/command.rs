@@ -10,7 +10,7 @@ pub fn cargo() -> Command {
     cargo
 }
 
-/// Takes what cargo says of this package from the environment of a command that compiles. The build scripts of some libraries
+/// Removes what cargo says of this package from the environment of a command that compiles. The build scripts of some libraries
 /// depend on it, so that they and all that needs them would be compiled again after a chore, and again after what is no chore.
 pub fn forget_package(command: &mut Command) {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());

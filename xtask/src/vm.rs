@@ -40,7 +40,7 @@ const PATH: [&str; 6] = ["--rate", "20 Mbit/s", "--rtt", "20 ms", "--duration", 
 /// The least share of the path's rate that a transfer must use. On Linux 6.12 LEDBAT++ used 75 %, the others 88 to 98 %.
 const USED: f64 = 0.5;
 
-/// Where the packets of such a run are written.
+/// Where the packets of that run are written.
 const PACKETS: &str = "target/kernels/run.pcapng";
 
 /// How far apart two answers of the virtual machine may be, as a share of the throughput.

@@ -40,7 +40,7 @@ pub fn printed(command: &mut Command) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Signals that a terminal sends to cwnd are not for such a program: it would be ended in the middle.
+/// Signals that a terminal sends to cwnd do not reach this program: they would end it in the middle.
 fn apart(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }

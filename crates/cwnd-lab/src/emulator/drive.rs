@@ -192,7 +192,7 @@ pub struct Drive {
     net: Net,
     /// As they are now.
     links: Vec<LinkSpec>,
-    outside: Outside,
+    devices: Devices,
     flows: u32,
     clock: Clock,
     plan: Plan,
@@ -201,8 +201,8 @@ pub struct Drive {
     wakings: (u64, u32),
 }
 
-/// What is beyond the network.
-struct Outside {
+/// The devices at both ends of the network, and what is measured there.
+struct Devices {
     tuns: [Tun; 2],
     clock: Clock,
     lateness: Lateness,
@@ -211,7 +211,7 @@ struct Outside {
     watcher: Option<Box<dyn Watcher>>,
 }
 
-impl Outside {
+impl Devices {
     /// Writes a packet that was due at `at` to the device of its end.
     #[inline]
     fn write(&mut self, Delivery { at, packet: frame, .. }: Delivery<Frame>, inside: &mut Inside) {
@@ -247,10 +247,10 @@ impl Drive {
         plan: Plan,
         watcher: Option<Box<dyn Watcher>>,
     ) -> Drive {
-        let outside =
-            Outside { tuns, clock, lateness: Lateness::default(), meter, refused: (0, None), watcher };
+        let devices =
+            Devices { tuns, clock, lateness: Lateness::default(), meter, refused: (0, None), watcher };
         let flows = (net.routes().len() / 2) as u32;
-        Drive { net, links, outside, flows, clock, plan, record: Record::default(), wakings: (0, 0) }
+        Drive { net, links, devices, flows, clock, plan, record: Record::default(), wakings: (0, 0) }
     }
 
     /// Run until the plan's end, or until it is told to stop.
@@ -297,14 +297,14 @@ impl Drive {
     #[inline]
     fn advance(&mut self, now: u64) {
         while let Some(delivery) = self.net.next_delivery(now) {
-            self.outside.write(delivery, self.net.observer_mut());
+            self.devices.write(delivery, self.net.observer_mut());
         }
     }
 
     fn change(&mut self, now: u64, to: NewLinks) -> Result<(), String> {
         self.advance(now);
         change(&mut self.net, now, &self.links, &to.links)?;
-        if let Some(meter) = &mut self.outside.meter {
+        if let Some(meter) = &mut self.devices.meter {
             meter.set_rate(now, to.links[self.net.observer().bottleneck].rate.0);
         }
         self.links = to.links;
@@ -316,7 +316,7 @@ impl Drive {
     fn read(&mut self, from: End) -> io::Result<usize> {
         for came in 0..BATCH {
             let mut frame = self.net.observer_mut().pool.take();
-            let Some(length) = self.outside.tuns[from as usize].read(frame.room())? else {
+            let Some(length) = self.devices.tuns[from as usize].read(frame.room())? else {
                 self.net.observer_mut().pool.give_back(frame);
                 return Ok(came);
             };
@@ -327,7 +327,7 @@ impl Drive {
                 self.record.strangers += 1;
                 continue;
             };
-            if let Some(watcher) = &mut self.outside.watcher {
+            if let Some(watcher) = &mut self.devices.watcher {
                 watcher.packet(from, now, frame.bytes());
             }
             let way = way(from, &header, self.flows);
@@ -352,7 +352,7 @@ impl Drive {
         }
         self.wakings.1 += 1;
         let poll = |tun: &Tun| libc::pollfd { fd: tun.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        let [senders, receivers] = &self.outside.tuns;
+        let [senders, receivers] = &self.devices.tuns;
         let mut polls = [poll(senders), poll(receivers)];
         // What comes while it rests is found after it.
         let (count, left) = if self.wakings.1 > WAKINGS { (0, self.plan.rest) } else { (2, left) };
@@ -402,10 +402,10 @@ impl Drive {
     }
 
     fn snapshot(&mut self, now: u64) -> Snapshot {
-        let lateness = &self.outside.lateness;
+        let lateness = &self.devices.lateness;
         Snapshot {
             late: [lateness.quantile(0.5), lateness.quantile(0.99), lateness.max],
-            rate_error: self.outside.meter.as_ref().and_then(|meter| meter.error),
+            rate_error: self.devices.meter.as_ref().and_then(|meter| meter.error),
             completed: self.net.observer().accounts.all_completed(),
             counts: self.counts(now),
         }
@@ -426,9 +426,9 @@ impl Drive {
         }
         record.at_end = counts;
         record.completed = self.net.observer().accounts.all_completed();
-        record.lateness = self.outside.lateness;
-        record.rate_error = self.outside.meter.and_then(|meter| meter.error);
-        record.refused = self.outside.refused;
+        record.lateness = self.devices.lateness;
+        record.rate_error = self.devices.meter.and_then(|meter| meter.error);
+        record.refused = self.devices.refused;
         record
     }
 }
