@@ -24,7 +24,9 @@ use std::{
 
 /// About the bytes of a captured packet in a file.
 const CAPTURED_BYTES: f64 = 110.0;
-/// The most bytes of packets in a virtual machine, which has 1 GiB of memory.
+/// The same over real kernels: each packet is captured at two devices.
+const EMULATED_BYTES: f64 = 270.0;
+/// The most bytes of packets in a virtual machine. It has 1 GiB of memory, and holds them twice at the end.
 const MOST_OF_VM: f64 = 2.5e8;
 /// About the bytes of what a file says of an ACK at its sender.
 const LOGGED_BYTES: f64 = 250.0;
@@ -140,19 +142,21 @@ impl RecordingFlags {
         // Of the packets of a run half are ACKs, and each of those makes an event at its sender.
         let packets =
             |run: &Recorded<'_>| Simulator::default().check(run.scenario).map_or(0.0, |cost| cost.packets);
+        let captured = |run: &Recorded<'_>| {
+            packets(run) * if run.engine.is_kernels() { EMULATED_BYTES } else { CAPTURED_BYTES }
+        };
         let vm = runs.iter().filter(|run| self.pcap.is_some() && run.engine.is_vm());
-        if let Some(bytes) = vm.map(|run| packets(run) * CAPTURED_BYTES).find(|bytes| *bytes > MOST_OF_VM) {
+        if let Some(bytes) = vm.map(captured).find(|bytes| *bytes > MOST_OF_VM) {
             return Err(Failure::bad_input(format!(
-                "--pcap: a virtual machine keeps its packets in memory, up to {:.1} GB, and this run may have {:.1} GB of them; a \
+                "--pcap: a virtual machine keeps its packets in memory, up to {:.2} GB, and this run may have {:.2} GB of them; a \
                  shorter duration has less",
                 MOST_OF_VM / 1e9,
                 bytes / 1e9
             )));
         }
-        let packets = runs.iter().map(packets).sum::<f64>();
         let large = [
-            ("--pcap", &self.pcap, packets * CAPTURED_BYTES),
-            ("--qlog", &self.qlog, packets / 2.0 * LOGGED_BYTES),
+            ("--pcap", &self.pcap, runs.iter().map(captured).sum::<f64>()),
+            ("--qlog", &self.qlog, runs.iter().map(packets).sum::<f64>() / 2.0 * LOGGED_BYTES),
         ];
         let large = large.into_iter().filter(|(_, path, bytes)| path.is_some() && *bytes > LARGE);
         let note = |(flag, _, bytes): (&str, _, f64)| {
