@@ -5,6 +5,7 @@ mod packet;
 mod state;
 
 use crate::namespace::Namespace;
+use crate::system;
 use crate::tun::{NAME, Tun};
 use cwnd_drill::code::Value;
 use cwnd_drill::script::{Flags, Packet, TcpOption};
@@ -207,9 +208,7 @@ fn configure(settings: &Settings) -> io::Result<()> {
         ("conf/all/rp_filter", flag(false)),
     ];
     for (name, value) in values {
-        let path = format!("/proc/sys/net/ipv4/{name}");
-        std::fs::write(&path, value)
-            .map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))?;
+        system::write_setting(&format!("/proc/sys/net/ipv4/{name}"), &value)?;
     }
     Ok(())
 }

@@ -2,9 +2,9 @@
 
 use crate::address::{self, PREFIX, PREFIX_IPV6};
 use crate::namespace::Namespace;
+use crate::system;
 use crate::tun::{NAME, Tun};
 use cwnd_scenario::{DelayedAck, Ecn, Stack};
-use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
@@ -201,14 +201,13 @@ fn configure(settings: &Settings) -> io::Result<()> {
         ("conf/all/rp_filter", flag(false)),
     ];
     for (name, value) in ipv4 {
-        let path = format!("/proc/sys/net/ipv4/{name}");
-        fs::write(&path, value).map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))?;
+        system::write_setting(&format!("/proc/sys/net/ipv4/{name}"), &value)?;
     }
     // The kernel's own first words would be strangers on the link.
     for which in ["all", "default"] {
         let path = format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6");
         if Path::new(&path).exists() {
-            fs::write(&path, "1")?;
+            system::write_setting(&path, "1")?;
         }
     }
     Ok(())
@@ -225,9 +224,7 @@ fn enable_ipv6() -> io::Result<()> {
     ];
     for (name, value) in settings {
         for which in ["default", NAME, "lo"] {
-            let path = format!("/proc/sys/net/ipv6/conf/{which}/{name}");
-            fs::write(&path, value)
-                .map_err(|error| io::Error::new(error.kind(), format!("IPv6: {path}: {error}")))?;
+            system::write_setting(&format!("/proc/sys/net/ipv6/conf/{which}/{name}"), value)?;
         }
     }
     Ok(())

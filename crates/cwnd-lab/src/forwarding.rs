@@ -1,6 +1,6 @@
 //! What this host forwards between networks of the laboratory and the outside: one table of nftables, and a setting of each device.
 
-use crate::helpers;
+use crate::system;
 use std::fs;
 use std::io;
 use std::net::Ipv4Addr;
@@ -26,21 +26,21 @@ pub(crate) fn open(device: &str) -> io::Result<()> {
     let all = is_closed(ALL).then(|| ALL.to_owned());
     // The rules first: there is no time at which a closed device forwards for others.
     let names: Vec<String> = closed.iter().cloned().chain(all).collect();
-    helpers::run(Command::new("nft").args(["-f", "-"]), &rules(&names))?;
+    system::run(Command::new("nft").args(["-f", "-"]), &rules(&names))?;
     for other in closed.iter().map(String::as_str).chain([device]) {
-        helpers::write(&setting(other), "1")?;
+        system::write_setting(&setting(other), "1")?;
     }
     Ok(())
 }
 
 /// Removes a network's device, and all that was made for networks if it was the last. The records are this process's meanwhile.
 pub(crate) fn close(device: &str) {
-    helpers::remove(Command::new("ip").args(["link", "delete", device]));
+    system::run_quietly(Command::new("ip").args(["link", "delete", device]));
     if devices().iter().any(|device| device.starts_with(DEVICE)) {
         return;
     }
     // Without the list nothing can be restored. The rules stay then: they drop what should not be forwarded.
-    let listed = helpers::printed(Command::new("nft").args(["list", "set", "ip", TABLE, "closed"]));
+    let listed = system::output(Command::new("nft").args(["list", "set", "ip", TABLE, "closed"]));
     let Some(listed) = listed else { return };
     let closed = elements(&listed);
     // If somebody has let all devices forward since, that stays.
@@ -50,7 +50,7 @@ pub(crate) fn close(device: &str) {
         // A device that is gone forwards nothing.
         let _ = fs::write(setting(device), "0");
     }
-    helpers::remove(Command::new("nft").args(["delete", "table", "ip", TABLE]));
+    system::run_quietly(Command::new("nft").args(["delete", "table", "ip", TABLE]));
 }
 
 /// The table on this host, as nftables reads it. What is there already stays, except that the rules are written again.

@@ -1,7 +1,7 @@
 //! Network namespaces without a name: they, and all that is in them, go away with the last that holds them, be it that the
 //! process was killed.
 
-use crate::helpers;
+use crate::system;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -77,7 +77,7 @@ impl Namespace {
     /// # Errors
     /// What `ip` says, with the commands.
     pub fn ip(&self, commands: &[String]) -> io::Result<()> {
-        let done = helpers::run(self.command("ip")?.args(["-batch", "-"]), &(commands.join("\n") + "\n"));
+        let done = system::run(self.command("ip")?.args(["-batch", "-"]), &(commands.join("\n") + "\n"));
         done.map_err(|error| {
             io::Error::new(error.kind(), format!("{error} (it was to do: {})", commands.join("; ")))
         })

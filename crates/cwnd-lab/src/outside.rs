@@ -10,9 +10,9 @@
 //! the process is killed, the next one does that ([`crate::clean_up`]).
 
 use crate::forwarding::{self, ADDRESSES, DEVICE, TABLE};
-use crate::helpers;
 use crate::named::Records;
 use crate::namespace::Namespace;
+use crate::system;
 use crate::tun;
 use std::io;
 use std::net::Ipv4Addr;
@@ -52,7 +52,7 @@ impl Outside {
         let address = |nth: u32| Ipv4Addr::from(u32::from(ADDRESSES) + 4 * number + nth);
         let (host, inside) = (address(1), address(2));
         let namespace = format!("/proc/{}/fd/{}", std::process::id(), receivers.as_fd().as_raw_fd());
-        helpers::run(
+        system::run(
             Command::new("ip").args(["-batch", "-"]),
             &format!(
                 "link add {device} type veth peer name {INSIDE} netns {namespace}\n\
@@ -66,21 +66,20 @@ impl Outside {
             format!("route add default via {host}"),
         ])?;
         senders.ip(&[format!("route add default dev {} src {}", tun::NAME, crate::address::sender(0))])?;
-        receivers.within(|| helpers::write("/proc/sys/net/ipv4/ip_forward", "1"))?;
+        receivers.within(|| system::write_setting("/proc/sys/net/ipv4/ip_forward", "1"))?;
         let masquerade = format!(
             "add table ip {TABLE}\n\
              add chain ip {TABLE} nat {{ type nat hook postrouting priority srcnat; }}\n\
              add rule ip {TABLE} nat oifname {INSIDE} masquerade\n"
         );
-        helpers::run(receivers.command("nft")?.args(["-f", "-"]), &masquerade)?;
+        system::run(receivers.command("nft")?.args(["-f", "-"]), &masquerade)?;
         forwarding::open(device)
     }
 
     /// Returns what may keep packets from the outside although the way is open; nothing if nothing is known.
     pub fn warning(&self) -> Option<String> {
-        let listed = Command::new("nft").args(["list", "chain", "ip", "filter", "FORWARD"]).output().ok()?;
-        let drops = String::from_utf8_lossy(&listed.stdout).contains("policy drop");
-        drops.then(|| {
+        let listed = system::output(Command::new("nft").args(["list", "chain", "ip", "filter", "FORWARD"]))?;
+        listed.contains("policy drop").then(|| {
             format!(
                 "this host's firewall drops forwarded packets by default, as Docker sets it up. To let those of the link \
                  pass: `iptables -I FORWARD -i {DEVICE}+ -j ACCEPT; iptables -I FORWARD -o {DEVICE}+ -j ACCEPT`"

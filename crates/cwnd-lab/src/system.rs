@@ -1,12 +1,12 @@
-//! Programs of this host that do something for the laboratory, and settings of the kernel.
+//! Settings of the kernel, and programs of this host that make and remove networks (`ip`, `nft`).
 
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 /// Writes a setting of the kernel.
-pub fn write(path: &str, value: &str) -> io::Result<()> {
+pub fn write_setting(path: &str, value: &str) -> io::Result<()> {
     fs::write(path, value).map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))
 }
 
@@ -29,18 +29,18 @@ pub fn run(command: &mut Command, input: &str) -> io::Result<()> {
     Err(io::Error::other(format!("{name}: {}", String::from_utf8_lossy(&done.stderr).trim())))
 }
 
-/// Runs a program to remove something. What is not there any more need not be removed.
-pub fn remove(command: &mut Command) {
+/// Runs a program to remove something, and ignores its result: what is not there any more need not be removed.
+pub fn run_quietly(command: &mut Command) {
     let _ = apart(command).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 
 /// Runs a program, and returns what it prints; nothing if it fails.
-pub fn printed(command: &mut Command) -> Option<String> {
-    let output: Output = apart(command).stdin(Stdio::null()).output().ok()?;
+pub fn output(command: &mut Command) -> Option<String> {
+    let output = apart(command).stdin(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Signals that a terminal sends to cwnd do not reach this program: they would end it in the middle.
+/// Puts a program into a process group of its own. Signals that a terminal sends to cwnd would end it in the middle.
 fn apart(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }
