@@ -3,7 +3,8 @@
 //! Each kernel boots in `cwnd lab vm`. There the laboratory says what the kernel offers, and each algorithm in C is loaded and
 //! carries a transfer over an emulated network. The table of docs/kernel.md is made by `--record`.
 //!
-//! Where the kernel of `--engine vm` is tried, that engine answers the same question twice, too: with equal results.
+//! Where the kernel of `--engine vm` is tried, that engine answers the same question twice, too, with equal results, and once more with
+//! its packets captured.
 
 use crate::command::{install, output, root, run_showing, succeeds};
 use crate::json;
@@ -118,17 +119,13 @@ fn try_kernel(cwnd: &Path, version: &str, works: bool) -> Result<Row, String> {
     let (mut lines, mut ended) = boot(cwnd, version, FIRST)?;
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let parts = names.chunks(names.len().div_ceil(cores));
-    let boots = thread::scope(|scope| {
-        let boot = |part| scope.spawn(move || boot(cwnd, version, &script(part)));
-        let machines: Vec<_> = parts.map(boot).collect();
-        machines
-            .into_iter()
-            .map(|machine| machine.join().expect("a machine's thread does not panic"))
-            .collect()
+    let boots: Vec<Result<_, String>> = thread::scope(|scope| {
+        let begin = |part| scope.spawn(move || boot(cwnd, version, &script(part)));
+        let machines: Vec<_> = parts.map(begin).collect();
+        machines.into_iter().map(|machine| machine.join().expect("it does not panic")).collect()
     });
-    let boots: Vec<Result<_, String>> = boots;
-    for machine in boots {
-        let (more, well) = machine?;
+    for boot in boots {
+        let (more, well) = boot?;
         lines.extend(more);
         ended &= well;
     }
@@ -174,7 +171,7 @@ fn try_engine(cwnd: &Path) -> Result<bool, String> {
     };
     let (first, second) = thread::scope(|scope| {
         let second = scope.spawn(ask);
-        (ask(), second.join().expect("a machine's thread does not panic"))
+        (ask(), second.join().expect("it does not panic"))
     });
     let ((first, seconds), (second, again)) = (first?, second?);
     let throughput = |answer: &Value| answer["runs"][0]["throughput_bps"].as_f64().unwrap_or(f64::NAN);

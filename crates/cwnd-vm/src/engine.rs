@@ -44,30 +44,26 @@ impl VirtualKernel {
         Ok(VirtualKernel { machine: Machine::new(kernel)?, stop })
     }
 
-    /// Runs a scenario while its packets are captured. Returns them too, as a file of pcapng. To capture them takes some of the
-    /// machine's time, so that the outcome is not that of a run without.
+    /// Runs a scenario while its packets are captured. Returns them too, as a file of pcapng. The capture takes time of the machine's
+    /// processor, so that the outcome may differ from that of [`Engine::run`].
     ///
     /// # Errors
     /// See [`Engine::run`].
-    pub fn run_watched(&self, scenario: &Scenario) -> Result<(Outcome, Vec<u8>), EngineError> {
-        self.ask(
-            scenario,
-            "cwnd lab answer scenario.json --pcap packets.pcapng",
-            "cat packets.pcapng >> result",
-        )
+    pub fn run_captured(&self, scenario: &Scenario) -> Result<(Outcome, Vec<u8>), EngineError> {
+        let answer = "cwnd lab answer scenario.json --pcap packets.pcapng > result 2> said";
+        self.ask(scenario, &format!("{answer} && cat packets.pcapng >> result"))
     }
 
-    /// Asks the machine: runs a command that writes an answer, and one that may add to it. Returns the outcome, and what was added.
-    fn ask(&self, scenario: &Scenario, command: &str, more: &str) -> Result<(Outcome, Vec<u8>), EngineError> {
+    /// Has the machine run commands that write an answer into `result`, and why they failed into `said`. Returns the outcome, and
+    /// what comes after it.
+    fn ask(&self, scenario: &Scenario, commands: &str) -> Result<(Outcome, Vec<u8>), EngineError> {
         let cost = self.check(scenario).map_err(EngineError::Refused)?;
         // Other programs share the processor.
         let expected = Duration::try_from_secs_f64(10.0 * cost.wall_s).unwrap_or(Duration::MAX);
         let machine = Machine { at_most: expected.max(self.machine.at_most), ..self.machine.clone() };
         let text = serde_json::to_vec(scenario).map_err(|error| EngineError::Failed(error.to_string()))?;
         let job = Job {
-            script: format!(
-                "{command} > result 2> said && {more} || {{ code=$?; cat said > result; exit $code; }}"
-            ),
+            script: format!("{commands} || {{ code=$?; cat said > result; exit $code; }}"),
             files: vec![("scenario.json".to_owned(), text)],
         };
         let ended = machine.run(&job, &self.stop, |_| ()).map_err(EngineError::Failed)?;
@@ -119,7 +115,7 @@ impl Engine for VirtualKernel {
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
-        self.ask(scenario, "cwnd lab answer scenario.json", "true").map(|(outcome, _)| outcome)
+        self.ask(scenario, "cwnd lab answer scenario.json > result 2> said").map(|(outcome, _)| outcome)
     }
 }
 

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn one_at_a_time_fetches() {
+    fn one_process_at_a_time_fetches() {
         let folder = std::env::temp_dir().join(format!("cwnd-vm-lock-{}", std::process::id()));
         let first = lock(&folder).unwrap();
         let (sender, second) = std::sync::mpsc::channel();

@@ -90,6 +90,7 @@ fn laboratory(stop: &Arc<AtomicBool>) -> Result<cwnd_lab::Lab, String> {
     }
 }
 
+/// Elsewhere there is none; the type stands for an engine that is never made.
 #[cfg(not(target_os = "linux"))]
 fn laboratory(_: &Arc<AtomicBool>) -> Result<Simulator, String> {
     Err(format!("real kernels are run on Linux alone, and this is {}", std::env::consts::OS))
@@ -105,6 +106,7 @@ fn virtual_machines(
     cwnd_vm::VirtualKernel::new(&series, Arc::clone(stop))
 }
 
+/// Elsewhere there are none; the type stands for an engine that is never made.
 #[cfg(not(target_os = "linux"))]
 fn virtual_machines(_: Option<KernelSeries>, _: &Arc<AtomicBool>) -> Result<Simulator, String> {
     Err(format!("virtual machines are made on Linux alone, and this is {}", std::env::consts::OS))

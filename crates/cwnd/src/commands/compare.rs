@@ -17,6 +17,7 @@ use crate::{
     measured::Measured,
     output::{self, comparison, json},
     recording::Recorded,
+    simulator::Simulator,
     terminal,
 };
 use cwnd_experiment::FlowGroup;
@@ -132,11 +133,14 @@ fn engines_for(flags: &Flags, study: &Study, recorded: &[Recorded<'_>]) -> Resul
              done again: leave --save out",
         ));
     }
-    captures
-        .into_iter()
-        .try_fold(engines::of_study_with(study, flags.no_fast_path), |engines, (kind, files)| {
-            Ok(engines.with(kind, Ok(engines::capturing(kind, files)?)))
-        })
+    if captures.is_empty() {
+        return Ok(engines::of_study_with(study, flags.no_fast_path));
+    }
+    // All runs of a comparison are captured, and one engine does them.
+    let simulator = Engines::new(Arc::new(Simulator::new(flags.no_fast_path)));
+    captures.into_iter().try_fold(simulator, |engines, (kind, files)| {
+        Ok(engines.with(kind, Ok(engines::capturing(kind, files)?)))
+    })
 }
 
 /// Checks that the engines accept the runs, and that these fit into the machine. Returns the memory that runs may use

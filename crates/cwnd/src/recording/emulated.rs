@@ -64,16 +64,16 @@ impl Capture {
 }
 
 /// An engine of real kernels that can capture the packets of a run.
-pub trait Captures: Engine {
+pub trait CapturingEngine: Engine {
     /// Runs a scenario, and writes its packets into a file.
     ///
     /// # Errors
     /// See [`Engine::run`]; or if the file cannot be written.
-    fn run_captured(&self, scenario: &Scenario, path: &Path) -> Result<Outcome, EngineError>;
+    fn run_into(&self, scenario: &Scenario, path: &Path) -> Result<Outcome, EngineError>;
 }
 
-impl Captures for Lab {
-    fn run_captured(&self, scenario: &Scenario, path: &Path) -> Result<Outcome, EngineError> {
+impl CapturingEngine for Lab {
+    fn run_into(&self, scenario: &Scenario, path: &Path) -> Result<Outcome, EngineError> {
         let failed = |failure: Failure| EngineError::Failed(failure.message().to_owned());
         let (capture, watcher) = Capture::begin(path).map_err(failed)?;
         let outcome = self.run_watched(scenario, Some(watcher));
@@ -82,9 +82,9 @@ impl Captures for Lab {
     }
 }
 
-impl Captures for VirtualKernel {
-    fn run_captured(&self, scenario: &Scenario, path: &Path) -> Result<Outcome, EngineError> {
-        let (outcome, packets) = self.run_watched(scenario)?;
+impl CapturingEngine for VirtualKernel {
+    fn run_into(&self, scenario: &Scenario, path: &Path) -> Result<Outcome, EngineError> {
+        let (outcome, packets) = self.run_captured(scenario)?;
         let written = output_file::write_with(path, |file| file.write_all(&packets));
         written.map_err(|error| EngineError::Failed(format!("--pcap: {error}")))?;
         Ok(outcome)
@@ -97,7 +97,7 @@ pub struct Capturing<E> {
     files: Vec<(Scenario, PathBuf)>,
 }
 
-impl<E: Captures> Capturing<E> {
+impl<E: CapturingEngine> Capturing<E> {
     /// It captures the runs of these scenarios, whether they are sampled or not, each into its file.
     pub fn new(engine: E, files: Vec<(Scenario, PathBuf)>) -> Capturing<E> {
         let unsampled = |(scenario, path)| (Scenario { sample: None, ..scenario }, path);
@@ -105,7 +105,7 @@ impl<E: Captures> Capturing<E> {
     }
 }
 
-impl<E: Captures> Engine for Capturing<E> {
+impl<E: CapturingEngine> Engine for Capturing<E> {
     fn check(&self, scenario: &Scenario) -> Result<Cost, Vec<Problem>> {
         self.engine.check(scenario)
     }
@@ -117,7 +117,7 @@ impl<E: Captures> Engine for Capturing<E> {
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
         let asked = Scenario { sample: None, ..scenario.clone() };
         match self.files.iter().find(|(captured, _)| *captured == asked) {
-            Some((_, path)) => self.engine.run_captured(scenario, path),
+            Some((_, path)) => self.engine.run_into(scenario, path),
             None => self.engine.run(scenario),
         }
     }
