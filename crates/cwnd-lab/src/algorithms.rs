@@ -6,15 +6,14 @@
 //! that ends in `@host` (`cdg@host`) means whatever the host's kernel has by that name.
 
 use crate::host;
-use crate::states::FlowStates;
+use crate::module_states::ModuleState;
+use crate::states::{FlowStates, StateReader};
 #[cfg(feature = "load")]
-use crate::states::{FlowState, LoadedStates, is_readable};
+use crate::states::{LoadedState, is_readable};
 use cwnd_scenario::{AlgorithmSpec, Implementation, Scenario};
 use std::fs;
 use std::path::Path;
-#[cfg(feature = "load")]
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Algorithms of which the kernel's own implementation is the one that is meant, and its name there. Linux's CUBIC is that of
 /// RFC 8312 with HyStart, and the name `cubic` means that of RFC 9438; its BBR is version 1.
@@ -40,8 +39,8 @@ pub struct Algorithms {
     pub names: Vec<String>,
     /// What runs each algorithm of the scenario.
     pub implementations: Vec<Implementation>,
-    /// Reads their state, if the scenario asks for samples and one of them can be read.
-    pub states: Option<Box<dyn FlowStates>>,
+    /// Reads their state, where the scenario asks for samples.
+    pub states: FlowStates,
     #[cfg(feature = "load")]
     _loaded: Vec<cwnd_kernel::load::Loaded>,
 }
@@ -54,20 +53,21 @@ impl Algorithms {
     pub fn load(scenario: &Scenario) -> Result<Algorithms, String> {
         let specs = specs(scenario);
         let available = host::available();
+        let sampled = scenario.sample.is_some();
         #[cfg(feature = "load")]
-        let (mut loaded, mut states) = (Vec::new(), Vec::<Option<FlowState>>::new());
-        let mut names = Vec::new();
+        let mut loaded = Vec::new();
+        let (mut names, mut states) = (Vec::new(), FlowStates::new());
         for spec in &specs {
             match source(spec, &available)? {
                 Source::Kernel(name) => {
+                    let state = ModuleState::of(&name).filter(|_| sampled);
+                    states.push(state.map(|state| Arc::new(state) as Arc<dyn StateReader>));
                     names.push(name);
-                    #[cfg(feature = "load")]
-                    states.push(None);
                 }
                 #[cfg(feature = "load")]
                 Source::Loaded { name, parameters } => {
                     let algorithm = cwnd_kernel::find_or_explain(&name)?;
-                    let (one, state) = load_one(algorithm, &parameters, scenario.sample.is_some())?;
+                    let (one, state) = load_one(algorithm, &parameters, sampled, scenario.stack.payload)?;
                     names.push(one.kernel_name().to_owned());
                     states.push(state);
                     loaded.push(one);
@@ -77,17 +77,11 @@ impl Algorithms {
             }
         }
         let of_flow = |spec| specs.iter().position(|other| *other == spec).expect("it is of these flows");
+        let flows = || scenario.flows.iter().map(|flow| of_flow(&flow.algorithm));
         Ok(Algorithms {
-            names: scenario.flows.iter().map(|flow| names[of_flow(&flow.algorithm)].clone()).collect(),
+            names: flows().map(|spec| names[spec].clone()).collect(),
             implementations: implementations(scenario),
-            #[cfg(feature = "load")]
-            states: states.iter().any(Option::is_some).then(|| {
-                let flows =
-                    scenario.flows.iter().map(|flow| states[of_flow(&flow.algorithm)].clone()).collect();
-                Box::new(LoadedStates { flows, mss: scenario.stack.payload }) as Box<dyn FlowStates>
-            }),
-            #[cfg(not(feature = "load"))]
-            states: None,
+            states: flows().map(|spec| states[spec].clone()).collect(),
             #[cfg(feature = "load")]
             _loaded: loaded,
         })
@@ -100,15 +94,18 @@ fn load_one(
     algorithm: &'static cwnd_kernel::KernelAlgorithm,
     parameters: &[(String, String)],
     sampled: bool,
-) -> Result<(cwnd_kernel::load::Loaded, Option<FlowState>), String> {
+    mss: u32,
+) -> Result<(cwnd_kernel::load::Loaded, Option<Arc<dyn StateReader>>), String> {
     let text = |error: cwnd_kernel::load::LoadError| error.to_string();
     let values = algorithm.values(parameters)?;
     if !sampled || !is_readable(algorithm, &values) {
         return Ok((cwnd_kernel::load::load_private(algorithm, parameters).map_err(text)?, None));
     }
     let loaded = cwnd_kernel::load::load_sampled(algorithm, parameters).map_err(text)?;
-    let areas = loaded.private_areas().map_err(text)?.map(Arc::new);
-    Ok((loaded, areas.map(|areas| FlowState { algorithm, values, areas })))
+    let areas = loaded.private_areas().map_err(text)?;
+    let state =
+        areas.map(|areas| Arc::new(LoadedState { algorithm, values, areas, mss }) as Arc<dyn StateReader>);
+    Ok((loaded, state))
 }
 
 /// The algorithms of a scenario, each once.

@@ -26,6 +26,7 @@ mod forwarding;
 mod guard;
 pub mod host;
 mod live;
+mod module_states;
 mod named;
 mod namespace;
 mod outcome;
@@ -67,7 +68,7 @@ use std::sync::atomic::AtomicBool;
 use cwnd_scenario::Emulation;
 
 /// Counts up whenever what a run answers changes, so that stored results are told apart.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The engine of real kernels.
 #[derive(Clone, Debug, Default)]

@@ -65,7 +65,7 @@ pub fn run(
     let drive = drive.map_err(failed("the network"))?;
     let emulator = Emulator::start(drive).map_err(failed("the emulator cannot be started"))?;
     let plan = TrafficPlan { live: live.clone(), ..traffic_plan(scenario, &algorithms, &times) };
-    let states = algorithms.states.take();
+    let states = std::mem::take(&mut algorithms.states);
     let traffic = Traffic::start(plan, states, clock, &ends.senders, &ends.receivers);
     let traffic = traffic.map_err(failed("the flows"))?;
 

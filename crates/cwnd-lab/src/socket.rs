@@ -91,6 +91,25 @@ pub fn discard(socket: &Socket) -> io::Result<Option<usize>> {
     }
 }
 
+/// What a socket's congestion control tells of itself (`TCP_CC_INFO`); nothing if it tells nothing.
+///
+/// # Errors
+/// If the kernel does not answer.
+pub fn congestion_info(socket: &Socket) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0u8; 64];
+    let mut length = bytes.len() as libc::socklen_t;
+    // SAFETY: the buffer is as long as said.
+    let done = unsafe {
+        let data = bytes.as_mut_ptr().cast();
+        libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_CC_INFO, data, &raw mut length)
+    };
+    if done != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    bytes.truncate(length as usize);
+    Ok(bytes)
+}
+
 /// The state of a socket (`TCP_INFO`; the fields of `struct tcp_info` in `linux/tcp.h`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {

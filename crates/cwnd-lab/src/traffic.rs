@@ -5,7 +5,7 @@ use crate::emulator::Clock;
 use crate::live::LiveFlows;
 use crate::namespace::Namespace;
 use crate::socket::{self, TcpInfo};
-use crate::states::FlowStates;
+use crate::states::{FlowStates, StateReader};
 use socket2::Socket;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
@@ -105,7 +105,7 @@ impl Traffic {
     /// If a socket or a thread cannot be had.
     pub fn start(
         plan: TrafficPlan,
-        states: Option<Box<dyn FlowStates>>,
+        states: FlowStates,
         clock: Clock,
         senders: &Namespace,
         receivers: &Namespace,
@@ -162,7 +162,7 @@ impl Drop for Traffic {
 
 struct Senders {
     plan: TrafficPlan,
-    states: Option<Box<dyn FlowStates>>,
+    states: FlowStates,
     clock: Clock,
     flows: Vec<Flow>,
     next_look: u64,
@@ -191,7 +191,7 @@ enum Phase {
 }
 
 impl Senders {
-    fn new(plan: TrafficPlan, states: Option<Box<dyn FlowStates>>, clock: Clock) -> Senders {
+    fn new(plan: TrafficPlan, states: FlowStates, clock: Clock) -> Senders {
         let flows = plan.flows.iter().map(|_| Flow::default()).collect();
         Senders { plan, states, clock, flows, next_look: 0, rows: Vec::new(), sampled: 0 }
     }
@@ -234,8 +234,10 @@ impl Senders {
         }
         let now = self.clock.now();
         self.look(now).map_err(|error| io::Error::new(error.kind(), format!("TCP_INFO: {error}")))?;
-        let names = |flow| self.states.as_ref().map_or(Vec::new(), |states| states.names(flow));
-        let states = (0..self.flows.len()).map(names).collect();
+        let names = |reader: &Option<Arc<dyn StateReader>>| {
+            reader.as_ref().map_or(Vec::new(), |reader| reader.names())
+        };
+        let states = self.states.iter().map(names).collect();
         let flows = self.flows.into_iter().map(|flow| flow.record).collect();
         Ok(TrafficRecord { flows, rows: self.rows, states })
     }
@@ -245,8 +247,8 @@ impl Senders {
         let (flow, plan) = (&mut self.flows[i], &self.plan.flows[i]);
         if flow.phase == Phase::Waiting && now >= plan.connect {
             let socket = socket::connect(address::sender(i), address::receiver(i), &plan.algorithm)?;
-            if let Some(states) = &self.states {
-                states.watch(i, &socket);
+            if let Some(reader) = &self.states[i] {
+                reader.watch(&socket);
             }
             flow.socket = Some(socket);
             flow.phase = Phase::Connecting;
@@ -295,8 +297,8 @@ impl Senders {
         for (i, flow) in self.flows.iter_mut().enumerate() {
             let (Some(socket), Some(started)) = (&flow.socket, flow.record.started) else { continue };
             let info = TcpInfo::of(socket)?;
-            let state = match &self.states {
-                Some(states) if due > 0 => states.read(i, socket, info.cwnd),
+            let state = match &self.states[i] {
+                Some(reader) if due > 0 => reader.read(socket, info.cwnd),
                 _ => Vec::new(),
             };
             flow.look(now, info);

@@ -416,6 +416,22 @@ fn what_the_kernel_lacks_is_loaded_for_the_run() {
     assert!(text("cdg").contains("no implementation for the kernel"), "{}", text("cdg"));
 }
 
+#[test]
+#[ignore = "needs root, TUN devices and ip"]
+fn samples_have_what_the_kernels_bbr_tells_of_itself() {
+    let _turn = turn();
+    let mut asked = scenario(20, 20, 66, 4, vec![flow("bbr")]);
+    asked.sample = Some(Time::from_millis(100));
+    let trace = run(&asked).trace.unwrap();
+    let last = |name: &str| *trace.observed(0, name).unwrap().last().unwrap();
+    // The link carries 20 Mbit/s of packets, of which 1,448 of 1,514 B are payload.
+    let bandwidth = last("max_bw") / (20e6 * 1448.0 / 1514.0);
+    assert!((0.8..1.3).contains(&bandwidth), "{bandwidth}");
+    assert!((0.02..0.04).contains(&last("min_rtt")), "{}", last("min_rtt"));
+    assert!([0.75, 1.0, 1.25].contains(&last("pacing_gain")), "{}", last("pacing_gain"));
+    assert_eq!(last("cwnd_gain"), 2.0);
+}
+
 #[cfg(feature = "load")]
 #[test]
 #[ignore = "needs root, TUN devices and ip"]
