@@ -147,7 +147,9 @@ fn emulations(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
     let all = || results.iter().flatten().filter_map(|run| run.emulation.as_deref());
     let Some(first) = all().next() else { return String::new() };
     let late = all().map(|emulation| emulation.late_p99).max().unwrap_or_default();
-    let mut text = format!("  run by {}; of 100 packets 99 were at most {late} late\n", first.host);
+    let latest = all().map(|emulation| emulation.late_max).max().unwrap_or_default();
+    let mut text =
+        format!("  run by {}; of 100 packets 99 were at most {late} late, the latest {latest}\n", first.host);
     text +=
         &validity_warnings::implementations(all()).iter().map(|ran| format!("  {ran}\n")).collect::<String>();
     text += &spread_lines(entries, results);

@@ -178,8 +178,7 @@ fn invalid_runs_are_marked() {
     let spreads = format!("  throughput of good: {equal}\n  throughput of bad: {equal}\n");
     let end = "\n  (!) 2 of 2 runs of bad are not valid:\n      it was late (seeds 1, 2)\n      \
                it was slow (seed 2)\n";
-    let ran =
-        "  run by 6.18.0 x86_64; of 100 packets 99 were at most 80 us late\n  elastic: BPF, source 12ab\n";
+    let ran = "  run by 6.18.0 x86_64; of 100 packets 99 were at most 80 us late, the latest 2 ms\n  elastic: BPF, source 12ab\n";
     assert!(text.ends_with(&format!("{ran}{spreads}{end}")), "{text}");
     let text = table(&[entry("good")], &[good()], None);
     assert!(!text.contains("(!)") && text.contains("run by 6.18.0 x86_64"), "{text}");
