@@ -411,6 +411,28 @@ mod tests {
     }
 
     #[test]
+    fn growing_keeps_the_state_of_every_segment() {
+        let mut scoreboard = Scoreboard::default();
+        // The first segment is in the second word, and the segments take two of the first four words.
+        scoreboard.cover(70, 130);
+        scoreboard.sack(80, 90, |_| ());
+        scoreboard.sack(125, 128, |_| ());
+        scoreboard.mark_lost(70, 125, |_| ());
+        assert!((70..73).all(|segment| scoreboard.take_retransmit(70) == segment));
+        scoreboard.cover(70, 1_350);
+        for segment in 70..1_350 {
+            let sacked = (80..90).contains(&segment) || (125..128).contains(&segment);
+            let expected = (sacked, segment < 125 && !sacked, segment < 73);
+            let found = (
+                scoreboard.is_sacked(segment),
+                scoreboard.is_lost(segment),
+                scoreboard.is_retransmitted(segment),
+            );
+            assert_eq!(found, expected, "segment {segment}");
+        }
+    }
+
+    #[test]
     fn forgets_everything() {
         let mut scoreboard = Scoreboard::default();
         scoreboard.cover(10, 200);
