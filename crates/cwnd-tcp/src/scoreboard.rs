@@ -412,17 +412,19 @@ mod tests {
 
     #[test]
     fn growing_keeps_the_state_of_every_segment() {
+        // The first segment is in the sixth word of all, which is the second of four in a ring, and the sixth of 32.
+        const FIRST: u64 = 5 * 64 + 6;
         let mut scoreboard = Scoreboard::default();
-        // The first segment is in the second word, and the segments take two of the first four words.
-        scoreboard.cover(70, 130);
-        scoreboard.sack(80, 90, |_| ());
-        scoreboard.sack(125, 128, |_| ());
-        scoreboard.mark_lost(70, 125, |_| ());
-        assert!((70..73).all(|segment| scoreboard.take_retransmit(70) == segment));
-        scoreboard.cover(70, 1_350);
-        for segment in 70..1_350 {
-            let sacked = (80..90).contains(&segment) || (125..128).contains(&segment);
-            let expected = (sacked, segment < 125 && !sacked, segment < 73);
+        scoreboard.cover(FIRST, FIRST + 60);
+        scoreboard.sack(FIRST + 10, FIRST + 20, |_| ());
+        scoreboard.sack(FIRST + 55, FIRST + 58, |_| ());
+        scoreboard.mark_lost(FIRST, FIRST + 55, |_| ());
+        assert!((0..3).all(|segment| scoreboard.take_retransmit(FIRST) == FIRST + segment));
+        scoreboard.cover(FIRST, FIRST + 1_280);
+        for place in 0..1_280 {
+            let segment = FIRST + place;
+            let sacked = (10..20).contains(&place) || (55..58).contains(&place);
+            let expected = (sacked, place < 55 && !sacked, place < 3);
             let found = (
                 scoreboard.is_sacked(segment),
                 scoreboard.is_lost(segment),
