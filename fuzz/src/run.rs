@@ -1,6 +1,6 @@
 //! A run of a scenario, and what must hold for it.
 
-use cwnd_scenario::{Engine, EngineError, Outcome, Scenario, Time};
+use cwnd_scenario::{Engine, EngineError, FlowOutcome, LinkOutcome, Outcome, Scenario, Time};
 use cwnd_sim::Simulator;
 
 /// The largest run, packets and bytes: an input must take milliseconds.
@@ -24,6 +24,7 @@ pub fn check(scenario: &Scenario) -> bool {
     // A `Debug` text has every bit of a number, and a value that is not a number equals itself.
     let again = Simulator.run(scenario).expect("the same scenario ran before");
     assert_eq!(format!("{outcome:?}"), format!("{again:?}"), "two runs of one scenario differ");
+    check_losses(&outcome);
     if scenario.warm_up > Time::ZERO {
         check_warm_up(scenario, &outcome);
     } else {
@@ -34,6 +35,20 @@ pub fn check(scenario: &Scenario) -> bool {
         assert!(metric.allows(scenario, value), "{name} is {value}, out of {}", metric.range);
     }
     true
+}
+
+/// Checks that links have counted what flows have lost. The simulator computes the packets that a link delivered from its other counts,
+/// so that [`Outcome::check_conservation`] cannot find a loss that only the link has missed. Links also count ACKs.
+fn check_losses(outcome: &Outcome) {
+    let flows = |count: fn(&FlowOutcome) -> u64| outcome.flows.iter().map(count).sum::<u64>();
+    let links = |count: fn(&LinkOutcome) -> u64| outcome.links.iter().map(count).sum::<u64>();
+    for (name, of_flows, of_links) in [
+        ("dropped", flows(|flow| flow.packets_dropped), links(|link| link.dropped)),
+        ("lost", flows(|flow| flow.packets_lost), links(|link| link.lost)),
+        ("copied", flows(|flow| flow.packets_copied), links(|link| link.copied)),
+    ] {
+        assert!(of_flows <= of_links, "flows have {of_flows} packets {name}, and links {of_links}");
+    }
 }
 
 /// Checks an outcome that has a warm-up. Packets that were in the network when the counting began arrive without having been
