@@ -119,7 +119,7 @@ fn a_run_of_plain_packets_is_those_packets_one_by_one() {
         let arrivals: Vec<(u64, u32, bool)> = (0..length)
             .map(|i| {
                 let draw = mix(1_000 * run + i);
-                now += if draw % 40 == 0 { 700 * MS } else { draw % (3 * MS) };
+                now += if draw.is_multiple_of(40) { 700 * MS } else { draw % (3 * MS) };
                 segment += 1;
                 (now, segment - 1, draw >> 32 & 15 == 0)
             })
