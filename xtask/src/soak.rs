@@ -85,10 +85,10 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     Ok(good)
 }
 
-/// A study of short runs.
+/// A study of short runs, of at least this number.
 fn study(cwnd: &Path, directory: &Path, runs: usize) -> Result<Part, String> {
     let file = directory.join("study.toml");
-    let text = sweeps::study(runs as u32);
+    let (text, runs) = study_text(runs);
     fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
     let mut command = Command::new(cwnd);
     command.arg("run").arg(&file).arg("--out").arg(directory.join("results")).args([
@@ -105,6 +105,22 @@ fn study(cwnd: &Path, directory: &Path, runs: usize) -> Result<Part, String> {
         // From the middle of the second quarter to the middle of the last is half of the runs.
         bound_mib: BOUND_MIB + runs as f64 / 2.0 * BOUND_PER_RUN / f64::from(1 << 20),
     })
+}
+
+/// Returns a study of at least this number of short runs, and their number. A cell has a limited number of repeats, so that many runs
+/// are in cells of different buffers.
+fn study_text(runs: usize) -> (String, usize) {
+    /// The most repeats that `cwnd check` accepts.
+    const REPEATS: usize = 100_000;
+    let cells = runs.div_ceil(REPEATS).max(1);
+    let repeats = runs.div_ceil(cells);
+    let mut text = sweeps::study(repeats as u32);
+    if cells > 1 {
+        // The bandwidth-delay product is 33 packets.
+        let buffers: Vec<usize> = (33..33 + cells).collect();
+        text += &format!("[[axes]]\nname = \"buffer\"\nkey = \"buffer\"\nvalues = {buffers:?}\n");
+    }
+    (text, cells * repeats)
 }
 
 /// One flow for long.
@@ -161,5 +177,24 @@ impl Part {
             result.to_owned(),
         ];
         Ok((row, is_flat))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_runs_are_several_cells() {
+        let (text, runs) = study_text(1_000_000);
+        assert!(
+            text.contains("repeats = 100000\n")
+                && text.ends_with("values = [33, 34, 35, 36, 37, 38, 39, 40, 41, 42]\n"),
+            "{text}"
+        );
+        assert_eq!(runs, 1_000_000);
+        let (text, runs) = study_text(50_000);
+        assert!(text.contains("repeats = 50000\n") && !text.contains("axes"), "{text}");
+        assert_eq!((runs, study_text(100_001).1), (50_000, 100_002));
     }
 }

@@ -77,10 +77,13 @@ fn bbr_stalls_at_losses_timed_to_its_probes() {
 }
 
 /// A. Kuzmanovic and E. Knightly, SIGCOMM 2003: pulses about as far apart as the least retransmission timeout, here 200 ms.
+///
+/// `cwnd attack newreno --against bbr --vary cross --evaluations 1500` found such pulses with each of the seeds 1 to 8: a utilisation
+/// of 0.06 to 0.22, and effects of 0.62 to 0.71.
 #[test]
 fn pulses_starve_reno() {
     let (path, pair) = attack(&arena("newreno", "bbr"), BASE, &[Family::Cross], 1_500);
-    assert!(pair.candidate < 0.3 && pair.effect > 0.4, "{pair:?}");
+    assert!(pair.candidate < 0.25 && pair.effect > 0.6, "{pair:?}");
     let pulses = path.components.iter().find_map(|one| match one {
         Component::Pulses { on, off, .. } => Some((on, off)),
         _ => None,
@@ -93,6 +96,9 @@ fn pulses_starve_reno() {
 
 /// T. Flach and others, SIGCOMM 2016: a policer with a small bucket drops bursts, and a sender that halves its window for them is
 /// far below the policer's rate: CUBIC has less than half of it, BBR nine tenths.
+///
+/// `cwnd attack cubic --against bbr --vary policer --evaluations 1200` found a bucket of 4.3 to 5 kB with each of the seeds 1 to 8: a
+/// utilisation of 0.43 to 0.54, and effects of 0.40 to 0.48. That of the test's seed is 0.45.
 #[test]
 fn a_shallow_policer_starves_cubic() {
     let (path, pair) = attack(&arena("cubic", "bbr"), BASE, &[Family::Policer], 1_200);

@@ -254,6 +254,16 @@ mod tests {
         let middle = short as f64 / 2.0 * 1e-3;
         assert!((together.completion_time_s.unwrap() - middle).abs() < 1e-9);
         assert!((together.completion_p50_s.unwrap() - middle).abs() < 1e-9);
+        // All have the same least time: that of 30 KB, whose first packet has 40 B.
+        let least = 0.024 + 2.52e-3 + 84e-6 + 6.4e-6 - 121.2e-6;
+        let close =
+            |found: Option<f64>, expected: f64| (found.unwrap() * least / expected - 1.0).abs() < 1e-9;
+        assert!(close(together.slowdown, middle) && close(together.slowdown_p50, middle));
+        // The p-th percentile stands p (n - 1) places behind the first.
+        let at = |percent: f64| 1e-3 * (1.0 + percent / 100.0 * (short as f64 - 2.0));
+        assert!(close(together.completion_p95_s.map(|time| time / least), at(95.0)));
+        assert!(close(together.completion_p99_s.map(|time| time / least), at(99.0)));
+        assert!(close(together.slowdown_p95, at(95.0)) && close(together.slowdown_p99, at(99.0)));
         // All over 40 ms have missed it; of the one under way that is not known, or known to be missed.
         let last = scenario.flows[short].start.0 + 40_000_000 <= scenario.duration.0;
         let verdicts = (short - 1) as f64 + f64::from(u8::from(last));
@@ -283,8 +293,8 @@ mod tests {
         assert!(values.keys().all(|name| crate::has(&scenario, name)));
     }
 
-    /// By hand, with a deadline of 50 ms: 30 ms is in time, 60 ms and the discarded frame are late, and that of the last frame is after
-    /// the end.
+    /// By hand, with a deadline of 50 ms: 30, 20 and 50 ms are in time, 60 ms and the discarded frame are late, and that of the last
+    /// frame is after the end.
     #[test]
     fn frames_are_late_after_their_deadline() {
         let mut scenario = scenario();
@@ -297,10 +307,16 @@ mod tests {
             start: Time::from_millis(start),
             end: end.map(Time::from_millis),
         };
-        outcome.flows[0].messages =
-            vec![frame(0, Some(30)), frame(100, Some(160)), frame(200, None), frame(last, None)];
+        outcome.flows[0].messages = vec![
+            frame(0, Some(30)),
+            frame(100, Some(160)),
+            frame(200, None),
+            frame(300, Some(320)),
+            frame(400, Some(450)),
+            frame(last, None),
+        ];
         let late = values(&scenario, &outcome)["flow1.late_frames"];
-        assert!((late - 2.0 / 3.0).abs() < 1e-12, "{late}");
+        assert!((late - 2.0 / 5.0).abs() < 1e-12, "{late}");
     }
 
     #[test]

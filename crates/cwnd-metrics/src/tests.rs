@@ -550,3 +550,35 @@ fn names_that_metrics_use_are_reserved() {
         assert!(!cwnd_scenario::is_reserved_group(name), "{name}");
     }
 }
+
+/// By hand: three forward flows with round trips of 25, 50 and 100 ms.
+#[test]
+fn jains_index_of_round_trips_and_queueing_delays() {
+    let (scenario, mut outcome) = (scenario(), outcome());
+    for (flow, sum) in [(0, 0.1), (1, 0.2), (2, 0.4)] {
+        (outcome.flows[flow].rtt_samples, outcome.flows[flow].rtt_sum_s) = (4, sum);
+    }
+    let index = |values: [f64; 3]| {
+        let (sum, squares) = values.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+        sum * sum / (3.0 * squares)
+    };
+    let values = values(&scenario, &outcome);
+    // 175^2 / (3 (625 + 2,500 + 10,000)) = 7/9.
+    assert!((values["jain_rtt"] - 7.0 / 9.0).abs() < 1e-12);
+    // An idle path takes 24 ms, and three times 84 us for a packet and 3.2 us for an ACK.
+    let idle = 0.024 + 3.0 * 84e-6 + 3.0 * 3.2e-6;
+    let expected = index([0.025 - idle, 0.05 - idle, 0.1 - idle]);
+    assert!((values["jain_queueing_delay"] - expected).abs() < 1e-12);
+}
+
+/// A packet may leave half a nanosecond early. Of the smallest packet here, with 10 bytes, 80 bits take 800 ns at 100 Mbit/s, so that the
+/// utilisation may be 0.5/800 = 6.25e-4 over one. What has no link's rate in it may be over by rounding alone.
+#[test]
+fn ranges_leave_room_for_rounded_times() {
+    let mut scenario = scenario();
+    (scenario.stack.first_packet, scenario.stack.data_overhead, scenario.stack.ack_size) = (None, 9, 60);
+    let allows = |name: &str, value: f64| find(name).unwrap().allows(&scenario, value);
+    assert!(allows("utilisation", 1.0 + 6.2e-4) && !allows("utilisation", 1.0 + 6.3e-4));
+    assert!(allows("utilisation", 0.0) && !allows("utilisation", -6.3e-4));
+    assert!(allows("jain_index", 1.0 + 0.9e-9) && !allows("jain_index", 1.0 + 1.1e-9));
+}

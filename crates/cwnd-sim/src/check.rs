@@ -123,11 +123,12 @@ fn check_network(network: &Network, problems: &mut Vec<Problem>) {
         problems.push(problem("network.bottleneck", format!("there is no link {}", network.bottleneck)));
     }
     for (i, link) in network.links.iter().enumerate() {
-        let place = format_args!("links[{i}] ({})", link.name);
+        let name = &link.name;
         if link.from >= network.nodes.len() || link.to >= network.nodes.len() || link.from == link.to {
-            problems.push(problem(place.to_string(), "must join two different nodes of the network"));
+            let place = format!("links[{i}] ({name})");
+            problems.push(problem(place, "must join two different nodes of the network"));
         }
-        if let Err(wrong) = check_link(link, &place) {
+        if let Err(wrong) = check_link(link, &format_args!("links[{i}] ({name})")) {
             problems.push(wrong);
         }
     }

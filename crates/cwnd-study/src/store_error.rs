@@ -75,12 +75,15 @@ impl StoreError {
 }
 
 #[cfg(feature = "store")]
-/// What to do about a damaged database.
+/// What to do about a database that SQLite calls malformed. SQLite says the same of a page that the disk failed to read (EIO).
 pub(crate) fn damaged(path: &Path, how: &str) -> String {
-    let (path, how) = (path.display(), how.lines().next().unwrap_or("damaged").trim_end_matches('.'));
+    // The check of a whole database begins with a line of stars.
+    let how = how.lines().find(|line| !line.starts_with("***")).unwrap_or("damaged");
+    let (path, how) = (path.display(), how.trim_end_matches('.'));
     format!(
-        "it is damaged ({how}). Nothing has been changed. `sqlite3 {path} .recover` can save what is whole; or move \
-         it away (`mv {path} {path}.damaged`) and run the command again: it repeats the runs"
+        "it is damaged, or the disk failed to read it ({how}). Nothing has been changed. Run the command again; if it fails again, \
+         `sqlite3 {path} .recover` can save what is whole, or move it away (`mv {path} {path}.damaged`) and run the command: it \
+         repeats the runs"
     )
 }
 

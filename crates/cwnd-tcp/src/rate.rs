@@ -205,6 +205,20 @@ mod tests {
         assert_eq!((last.delivered, last.interval), (4, Nanos(10 * MS + 3 * MS / 10)));
     }
 
+    /// Records are kept in a ring of a power of two. A flight of one segment more than the ring has places keeps its first record.
+    #[test]
+    fn a_flight_that_fills_the_ring_keeps_its_first_segment() {
+        let mut rate = RateEstimator::default();
+        let places = rate.records.len() as u64;
+        (0..=places).for_each(|i| rate.on_send(i * MS, i, 0, i as u32, false));
+        assert_eq!(rate.records.len() as u64, 2 * places);
+        // Segment 0 was sent at 0 and with nothing in flight before it.
+        let now = 500 * MS;
+        rate.on_delivered(now, 0);
+        assert_eq!(rate.round_trip(now), Some(now));
+        assert_eq!(rate.finish(now, 0).unwrap().tx_in_flight, 1);
+    }
+
     #[test]
     fn a_retransmitted_segment_times_nothing() {
         let mut rate = RateEstimator::default();

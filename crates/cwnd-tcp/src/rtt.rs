@@ -405,6 +405,15 @@ mod tests {
     }
 
     #[test]
+    fn linux_rounds_a_timeout_to_its_ticks_before_it_doubles_it() {
+        let mut rtt = RttEstimator::linux(1000 * MS, 200 * MS, 120_000 * MS, TimerWheel::new(250));
+        // The first sample: 101 + 202. In ticks of 4 ms these are 304.
+        rtt.sample(101 * MS);
+        rtt.backoff = 1;
+        assert_eq!((rtt.plain_timeout(), rtt.timeout()), (303 * MS, 608 * MS));
+    }
+
+    #[test]
     fn linux_keeps_the_greatest_deviation_of_a_round_trip() {
         let mut rtt = RttEstimator::linux(1000 * MS, 200 * MS, 60_000 * MS, TimerWheel::default());
         // The first sample, of the handshake: 400 + 800. Everything below is of the data: 100 segments a round trip.

@@ -411,6 +411,30 @@ mod tests {
     }
 
     #[test]
+    fn growing_keeps_the_state_of_every_segment() {
+        // The first segment is in the sixth word of all, which is the second of four in a ring, and the sixth of 32.
+        const FIRST: u64 = 5 * 64 + 6;
+        let mut scoreboard = Scoreboard::default();
+        scoreboard.cover(FIRST, FIRST + 60);
+        scoreboard.sack(FIRST + 10, FIRST + 20, |_| ());
+        scoreboard.sack(FIRST + 55, FIRST + 58, |_| ());
+        scoreboard.mark_lost(FIRST, FIRST + 55, |_| ());
+        assert!((0..3).all(|segment| scoreboard.take_retransmit(FIRST) == FIRST + segment));
+        scoreboard.cover(FIRST, FIRST + 1_280);
+        for place in 0..1_280 {
+            let segment = FIRST + place;
+            let sacked = (10..20).contains(&place) || (55..58).contains(&place);
+            let expected = (sacked, place < 55 && !sacked, place < 3);
+            let found = (
+                scoreboard.is_sacked(segment),
+                scoreboard.is_lost(segment),
+                scoreboard.is_retransmitted(segment),
+            );
+            assert_eq!(found, expected, "segment {segment}");
+        }
+    }
+
+    #[test]
     fn forgets_everything() {
         let mut scoreboard = Scoreboard::default();
         scoreboard.cover(10, 200);

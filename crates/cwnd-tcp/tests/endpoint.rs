@@ -14,6 +14,8 @@ mod bench;
 mod delayed_ack;
 #[path = "endpoint/ecn.rs"]
 mod ecn;
+#[path = "endpoint/event_log.rs"]
+mod event_log;
 #[path = "endpoint/fake.rs"]
 mod fake;
 #[path = "endpoint/lifetime.rs"]

@@ -6,6 +6,7 @@
 use crate::command::{cargo, root, shown};
 use fastrand::Rng;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -99,6 +100,8 @@ const AXES: &[(&str, &str)] = &[
 #[derive(Default)]
 struct Tally {
     comparisons: usize,
+    /// Comparisons with a warm-up.
+    warm_ups: usize,
     studies: usize,
     others: usize,
     refused: usize,
@@ -124,9 +127,9 @@ pub fn run(seed: u64, time: Duration) -> Result<bool, String> {
         }
         last += 1;
     }
-    let Tally { comparisons, studies, others, refused } = tally;
+    let Tally { comparisons, warm_ups, studies, others, refused } = tally;
     println!(
-        "{} command lines, seeds {seed} to {}: {comparisons} comparisons, {studies} studies, {others} others; {refused} of \
+        "{} command lines, seeds {seed} to {}: {comparisons} comparisons ({warm_ups} with a warm-up), {studies} studies, {others} others; {refused} of \
          them were refused as wrong",
         last - seed,
         last - 1
@@ -234,12 +237,95 @@ fn comparison(program: &Path, random: &mut Rng, tally: &mut Tally) -> Result<(),
     if first != second {
         return Err(format!("{}: two runs differ", shown()));
     }
-    // Links may make copies, and what was under way when the counting began arrives without having been counted as sent.
-    let more = arguments.iter().any(|word| word == "--duplication" || word == "--warm-up");
-    for run in first["runs"].as_array().ok_or("no runs")? {
-        consistent(run, more).map_err(|why| format!("{}: {why}", shown()))?;
+    // Links may make copies.
+    let more = arguments.iter().any(|word| word == "--duplication");
+    let check = |value: &Value, more: bool| {
+        let runs = value["runs"].as_array().ok_or("no runs")?;
+        runs.iter().try_for_each(|run| consistent(run, more)).map_err(|why| format!("{}: {why}", shown()))
+    };
+    match warm_up(&arguments) {
+        None => check(&first, more),
+        Some(time) => {
+            // What was under way when the counting began arrives without having been counted as sent.
+            check(&first, true)?;
+            tally.warm_ups += 1;
+            let parse = |arguments: &[String]| {
+                let output = end(Command::new(program).args(arguments).current_dir(root()))?;
+                parse(&output)
+            };
+            let (whole, before) = (parse(&time.whole)?, parse(&time.before)?);
+            check(&whole, more)?;
+            check(&before, more)?;
+            let sums = [&before, &first, &whole].map(counts);
+            let [before, after, whole] = &sums;
+            let wrong = whole.iter().find(|(name, value)| {
+                let of = |counts: &BTreeMap<String, f64>| counts.get(*name).copied().unwrap_or(f64::NAN);
+                of(before) + of(after) != **value
+            });
+            match wrong {
+                None => Ok(()),
+                Some((name, value)) => Err(format!(
+                    "{}: {name} is {value} in the whole run, {:?} in the warm-up and {:?} after it",
+                    shown(),
+                    before.get(name),
+                    after.get(name)
+                )),
+            }
+        }
     }
-    Ok(())
+}
+
+/// Two command lines whose counts are related to those of one with a warm-up.
+struct WarmUp {
+    /// The same without a warm-up.
+    whole: Vec<String>,
+    /// The warm-up alone.
+    before: Vec<String>,
+}
+
+/// Returns them, if these arguments have a warm-up.
+fn warm_up(arguments: &[String]) -> Option<WarmUp> {
+    let at = arguments.iter().position(|word| word == "--warm-up")?;
+    let time = arguments[at + 1].clone();
+    if time == "0 s" {
+        return None;
+    }
+    let mut whole = arguments.to_vec();
+    whole.drain(at..at + 2);
+    let mut before = whole.clone();
+    let duration = before.iter().position(|word| word == "--duration")?;
+    before[duration + 1] = time;
+    Some(WarmUp { whole, before })
+}
+
+/// Returns the counts of packets and events of all runs, by their places.
+fn counts(value: &Value) -> BTreeMap<String, f64> {
+    const FLOWS: [&str; 8] = [
+        "packets_sent",
+        "packets_received",
+        "packets_duplicated",
+        "packets_dropped",
+        "packets_lost_to_errors",
+        "retransmissions",
+        "timeouts",
+        "congestion_events",
+    ];
+    const QUEUES: [&str; 4] = ["arrived", "dropped", "marked", "lost_to_errors"];
+    let mut counts = BTreeMap::new();
+    let mut add = |place: String, of: &Value, names: &[&str]| {
+        for name in names {
+            counts.insert(format!("{place}.{name}"), of[name].as_f64().unwrap_or(f64::NAN));
+        }
+    };
+    for (i, run) in value["runs"].as_array().into_iter().flatten().enumerate() {
+        add(format!("runs[{i}]"), run, &FLOWS);
+        for (kind, names) in [("flows", &FLOWS[..]), ("queues", &QUEUES[..])] {
+            for (j, of) in run[kind].as_array().into_iter().flatten().enumerate() {
+                add(format!("runs[{i}].{kind}[{j}]"), of, names);
+            }
+        }
+    }
+    counts
 }
 
 /// Removes what a run's time decides.

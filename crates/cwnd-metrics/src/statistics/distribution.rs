@@ -120,6 +120,10 @@ mod tests {
         let found = Quartiles::of(&[30.0, 1.0, 2.0, 3.0, 8.0, 7.0, 6.0, 4.0]).unwrap();
         assert_eq!((found.lower, found.median, found.upper), (2.75, 5.0, 7.25));
         assert_eq!((found.whiskers, found.outliers), ((1.0, 8.0), vec![30.0]));
+        // A hundred more, and only the places change.
+        let moved = Quartiles::of(&[130.0, 101.0, 102.0, 103.0, 108.0, 107.0, 106.0, 104.0]).unwrap();
+        assert_eq!((moved.lower, moved.median, moved.upper), (102.75, 105.0, 107.25));
+        assert_eq!((moved.whiskers, moved.outliers), ((101.0, 108.0), vec![130.0]));
         // One value is everything; none is nothing.
         let one = Quartiles::of(&[4.0]).unwrap();
         assert_eq!((one.lower, one.median, one.upper, one.whiskers), (4.0, 4.0, 4.0, (4.0, 4.0)));
@@ -147,6 +151,9 @@ mod tests {
         // On a line there is no width: variance 1 of either, covariance -1.
         let line = Ellipse::of(&[(0.0, 2.0), (1.0, 1.0), (2.0, 0.0)]).unwrap();
         assert!(close(line.minor, (0.0, 0.0)) && close((line.major.0.abs(), line.major.1.abs()), (1.0, 1.0)));
+        // A pair of which one is missing is not there.
+        let missing = [(0.0, 2.0), (f64::NAN, 7.0), (1.0, 1.0), (7.0, f64::INFINITY), (2.0, 0.0)];
+        assert_eq!(Ellipse::of(&missing), Some(line));
         assert_eq!(Ellipse::of(&[(1.0, 1.0), (f64::NAN, 2.0)]), None);
     }
 

@@ -113,3 +113,43 @@ fn printed(measured: &Summary, value: f64, scale: f64) -> (Judgement, String) {
     };
     (judgement, format!("{distance}{interval}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand, for the range from 1 to 2: the mean decides, and an interval is clear if both of its ends are in the range, or if it lies
+    /// outside as a whole.
+    #[test]
+    fn a_range_is_met_by_the_mean_and_crossed_by_the_interval() {
+        const CROSSES: &str = ", though the interval crosses an end of it";
+        let verdict = |is_open: bool, mean: f64, ci95: f64| {
+            let summary = Summary { ci95: Some(ci95), ..Summary::of(&[mean]).expect("a value") };
+            within(&summary, &Range { at_least: Some(1.0), at_most: Some(2.0), is_open })
+        };
+        for (is_open, mean, ci95, expected, place, crosses) in [
+            (false, 1.5, 0.25, Judgement::Reproduced, "within", false),
+            (false, 1.5, 0.5, Judgement::Reproduced, "within", false),
+            (false, 1.5, 0.75, Judgement::Reproduced, "within", true),
+            (false, 1.25, 0.5, Judgement::Reproduced, "within", true),
+            (false, 1.0, 0.25, Judgement::Reproduced, "within", true),
+            (false, 0.5, 0.25, Judgement::NotReproduced, "under", false),
+            (false, 0.5, 0.5, Judgement::NotReproduced, "under", true),
+            (false, 0.5, 0.75, Judgement::NotReproduced, "under", true),
+            (false, 2.5, 0.25, Judgement::NotReproduced, "over", false),
+            (false, 2.5, 0.5, Judgement::NotReproduced, "over", true),
+            (false, 2.5, 0.75, Judgement::NotReproduced, "over", true),
+            // The ends of an open range do not belong to it.
+            (true, 1.0, 0.25, Judgement::NotReproduced, "under", true),
+            (true, 2.0, 0.25, Judgement::NotReproduced, "over", true),
+            (true, 1.5, 0.5, Judgement::Reproduced, "within", true),
+        ] {
+            let ground = format!("{place} what is expected{}", if crosses { CROSSES } else { "" });
+            assert_eq!(verdict(is_open, mean, ci95), (expected, ground), "{mean} +- {ci95}, {is_open}");
+        }
+        // Without an interval there is nothing to cross.
+        let one = Summary::of(&[0.5]).expect("a value");
+        let range = Range { at_least: Some(1.0), at_most: None, is_open: false };
+        assert_eq!(within(&one, &range), (Judgement::NotReproduced, "under what is expected".to_owned()));
+    }
+}

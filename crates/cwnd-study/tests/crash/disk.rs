@@ -1,6 +1,6 @@
 //! A simulated disk: what of a directory's files survives a power cut, and which calls fail.
 //!
-//! The files themselves are real, so that reads need no simulation. The disk keeps a second image of each: the content at the
+//! The files themselves are real, so that reads need no simulation but for their errors. The disk keeps a second image of each: the content at the
 //! last honest sync, and the writes since. A power cut keeps the first and an arbitrary part of the second: each sector of
 //! each write by itself, in the order in which the writes were made. Names survive in the order in which they
 //! were changed, as on journaling file systems; a sync of the directory keeps them all.
@@ -16,18 +16,25 @@ const SECTOR: usize = 512;
 
 /// What a program asks of a file.
 pub enum Request<'a> {
-    Write { at: u64, bytes: &'a [u8] },
+    Write {
+        at: u64,
+        bytes: &'a [u8],
+    },
     Truncate(u64),
     Sync,
     Unlink,
     Rename(&'a Path),
+    /// The number of bytes that are asked for.
+    Read(usize),
+    /// A mapping into memory.
+    Map,
 }
 
 /// What is to happen.
 pub enum Verdict {
     /// The system call is made.
     Do,
-    /// Only this number of bytes is written. A request that is no write is not made, and is reported as done.
+    /// Only this number of bytes is written or read. Another request is not made, and is reported as done.
     Part(usize),
     /// The call fails with this `errno`.
     Fail(i32),
@@ -46,6 +53,12 @@ pub struct Faults {
     pub lies: u64,
     /// A sync of a directory that fails.
     pub directory_errors: u64,
+    /// A read that returns a part of the bytes that are there.
+    pub short_reads: u64,
+    /// A read that fails.
+    pub read_errors: u64,
+    /// A mapping into memory that fails.
+    pub map_errors: u64,
 }
 
 /// What happened on a disk, in numbers.
@@ -61,6 +74,9 @@ pub struct Counts {
     pub lost: u64,
     pub kept: u64,
     pub torn: u64,
+    pub short_reads: u64,
+    pub read_errors: u64,
+    pub map_errors: u64,
 }
 
 enum Change {
@@ -167,6 +183,9 @@ impl Disk {
     }
 
     fn decide(&mut self, path: &Path, request: Request<'_>) -> Verdict {
+        if let Request::Read(_) | Request::Map = request {
+            return if path.starts_with(&self.root) { self.read(&request) } else { Verdict::Do };
+        }
         if !path.starts_with(&self.root) || path.as_os_str().to_string_lossy().ends_with("-shm") {
             return Verdict::Do;
         }
@@ -203,6 +222,26 @@ impl Disk {
                 }
                 Verdict::Do
             }
+            Request::Read(_) | Request::Map => unreachable!("they are decided above"),
+        }
+    }
+
+    /// Decides about a request that changes nothing. The power has no part in it: without a process, nobody reads.
+    fn read(&mut self, request: &Request<'_>) -> Verdict {
+        match *request {
+            Request::Map if self.happens(self.faults.map_errors) => {
+                self.counts.map_errors += 1;
+                Verdict::Fail(libc::ENOMEM)
+            }
+            Request::Read(_) if self.happens(self.faults.read_errors) => {
+                self.counts.read_errors += 1;
+                Verdict::Fail(libc::EIO)
+            }
+            Request::Read(length) if length > 1 && self.happens(self.faults.short_reads) => {
+                self.counts.short_reads += 1;
+                Verdict::Part(1 + self.random.below(length as u64 - 1) as usize)
+            }
+            _ => Verdict::Do,
         }
     }
 

@@ -1,11 +1,12 @@
-//! The C library's functions that change files, replaced for this test program.
+//! The C library's functions that change, read and map files, replaced for this test program.
 //!
 //! The linker prefers a symbol of the program to the same symbol of the C library. Rust's standard library and SQLite's own
 //! layer for Unix therefore call the functions below, and the code under test is the code that users run. Each asks
 //! the simulated disk of its thread what is to happen ([`crate::disk`]). Threads without a disk, and files outside the
 //! disk's directory, get the system call unchanged.
 //!
-//! SQLite's `-shm` file is mapped into memory and not seen here. SQLite rebuilds it after a crash, and never relies on it.
+//! What is written to a mapped file is not seen here. SQLite maps its `-shm` file and no other; it rebuilds it after a crash,
+//! and never relies on it.
 
 use crate::disk::{self, Request, Verdict};
 use std::ffi::{CStr, OsStr, c_char, c_int, c_long, c_void};
@@ -85,6 +86,96 @@ pub unsafe extern "C" fn pwrite(fd: c_int, bytes: *const c_void, count: usize, o
 pub unsafe extern "C" fn pwrite64(fd: c_int, bytes: *const c_void, count: usize, offset: i64) -> isize {
     // SAFETY: the caller promises what `write_at` needs.
     unsafe { write_at(fd, bytes, count, Some(offset)) }
+}
+
+/// Reads at most `count` bytes at `offset`, or at the file's position if there is none.
+///
+/// # Safety
+/// `bytes` must be valid for writes of `count` bytes.
+unsafe fn read_at(fd: c_int, bytes: *mut c_void, count: usize, offset: Option<i64>) -> isize {
+    // SAFETY: the caller answers for `bytes` and `count`; the numbers are the system calls'.
+    let system = |count: usize| unsafe {
+        match offset {
+            Some(offset) => libc::syscall(libc::SYS_pread64, fd, bytes, count, offset) as isize,
+            None => libc::syscall(libc::SYS_read, fd, bytes, count) as isize,
+        }
+    };
+    let verdict = mounted_path_of(fd).map_or(Verdict::Do, |path| disk::ask(&path, Request::Read(count)));
+    match verdict {
+        Verdict::Do => system(count),
+        Verdict::Part(part) => system(part),
+        Verdict::Fail(errno) => fail(errno) as isize,
+    }
+}
+
+/// See read(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn read(fd: c_int, bytes: *mut c_void, count: usize) -> isize {
+    // SAFETY: the caller promises what `read_at` needs.
+    unsafe { read_at(fd, bytes, count, None) }
+}
+
+/// See pread(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pread(fd: c_int, bytes: *mut c_void, count: usize, offset: i64) -> isize {
+    // SAFETY: the caller promises what `read_at` needs.
+    unsafe { read_at(fd, bytes, count, Some(offset)) }
+}
+
+/// See pread(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pread64(fd: c_int, bytes: *mut c_void, count: usize, offset: i64) -> isize {
+    // SAFETY: the caller promises what `read_at` needs.
+    unsafe { read_at(fd, bytes, count, Some(offset)) }
+}
+
+/// See mmap(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mmap(
+    address: *mut c_void,
+    length: usize,
+    protection: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: i64,
+) -> *mut c_void {
+    // Memory without a file has the descriptor -1; the allocator asks for it, and must not be called from here.
+    let path = if fd < 0 { None } else { mounted_path_of(fd) };
+    if let Some(Verdict::Fail(errno)) = path.map(|path| disk::ask(&path, Request::Map)) {
+        fail(errno);
+        return libc::MAP_FAILED;
+    }
+    // SAFETY: the caller's promise; the number is the system call's.
+    unsafe { libc::syscall(libc::SYS_mmap, address, length, protection, flags, fd, offset) as *mut c_void }
+}
+
+/// See mmap(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mmap64(
+    address: *mut c_void,
+    length: usize,
+    protection: c_int,
+    flags: c_int,
+    fd: c_int,
+    offset: i64,
+) -> *mut c_void {
+    // SAFETY: the same function under another name.
+    unsafe { mmap(address, length, protection, flags, fd, offset) }
 }
 
 /// Asks the disk, and makes the system call if it is to be made.

@@ -12,7 +12,7 @@ mod model;
 
 use cwnd_scenario::{Purpose, Stream};
 use cwnd_study::store::DATABASE;
-use cwnd_study::{RunKey, Store, StoreError, StoreErrorKind, StoredState};
+use cwnd_study::{RunKey, Store, StoreError, StoreErrorKind, StoredState, trace_file};
 use disk::Faults;
 use model::{Maker, Run, State};
 use std::collections::BTreeSet;
@@ -35,7 +35,11 @@ enum Mode {
     /// Writes and syncs fail (EIO), or the disk is full for a while (ENOSPC), and then the process is killed. An operation
     /// that fails has changed nothing, the store can still be used, and the rest is as in [`Mode::Kill`].
     ErrorsAndKill,
-    /// The same, and then the power goes. A transaction that failed may be there as a whole, if the disk had written it before
+    /// Reads fail (EIO) or are short, and so do mappings into memory (ENOMEM), and then the process is killed. An operation that
+    /// fails names a file of the store, and has changed nothing. What is read is right. Once the disk reads again, everything is
+    /// there and the same open store can be used. The rest is as in [`Mode::Kill`].
+    ReadErrors,
+    /// The same as in [`Mode::ErrorsAndKill`], and then the power goes. A transaction that failed may be there as a whole, if the disk had written it before
     /// it reported the failure. The rest is as in [`Mode::PowerCut`].
     ErrorsAndPowerCut,
     /// Syncs report success and keep nothing, and the power goes. No store can keep its runs on this disk. Each run that
@@ -43,8 +47,15 @@ enum Mode {
     Lies,
 }
 
-const MODES: [Mode; 6] =
-    [Mode::Kill, Mode::PowerCut, Mode::ShortWrites, Mode::ErrorsAndKill, Mode::ErrorsAndPowerCut, Mode::Lies];
+const MODES: [Mode; 7] = [
+    Mode::Kill,
+    Mode::PowerCut,
+    Mode::ShortWrites,
+    Mode::ErrorsAndKill,
+    Mode::ErrorsAndPowerCut,
+    Mode::Lies,
+    Mode::ReadErrors,
+];
 
 impl Mode {
     fn faults(self, random: &mut Stream) -> Faults {
@@ -58,12 +69,18 @@ impl Mode {
             Mode::Kill | Mode::PowerCut => Faults::default(),
             Mode::ShortWrites => Faults { short_writes: 200, ..Faults::default() },
             Mode::ErrorsAndKill | Mode::ErrorsAndPowerCut => errors,
+            Mode::ReadErrors => Faults {
+                short_reads: 50,
+                read_errors: [0, 5, 30, 200][random.below(4) as usize],
+                map_errors: [0, 300][random.below(2) as usize],
+                ..Faults::default()
+            },
             Mode::Lies => Faults { lies: [300, 900, 1_000][random.below(3) as usize], ..Faults::default() },
         }
     }
 
     fn has_errors(self) -> bool {
-        matches!(self, Mode::ErrorsAndKill | Mode::ErrorsAndPowerCut)
+        matches!(self, Mode::ErrorsAndKill | Mode::ErrorsAndPowerCut | Mode::ReadErrors)
     }
 
     /// Whether the disk keeps what it has promised to keep.
@@ -72,7 +89,7 @@ impl Mode {
     }
 
     fn cuts_power(self) -> bool {
-        !matches!(self, Mode::Kill | Mode::ErrorsAndKill)
+        !matches!(self, Mode::Kill | Mode::ErrorsAndKill | Mode::ReadErrors)
     }
 }
 
@@ -88,6 +105,9 @@ struct Tally {
     crashes: u64,
     operations: u64,
     failed_operations: u64,
+    /// Runs that were not read because the disk failed, and runs that were read correctly from such a disk.
+    unread: u64,
+    read: u64,
     /// Runs that were found after a crash.
     found: u64,
     /// Crashes after which transactions were missing.
@@ -159,6 +179,9 @@ impl Life<'_> {
                 }
             }
             self.forget_overwritten(current);
+            if self.mode == Mode::ReadErrors && self.tally.failed_operations > failed {
+                self.retry(&mut store);
+            }
             // A program may give up after an error, as `cwnd run` does, or continue.
             if self.tally.failed_operations > failed && self.random.below(3) == 0 {
                 break;
@@ -169,12 +192,29 @@ impl Life<'_> {
         drop(store);
     }
 
+    /// Stores a run after an operation that failed on a disk that could not read, and now can.
+    fn retry(&mut self, store: &mut Option<Store>) {
+        let failed = self.tally.failed_operations;
+        without_faults(|| {
+            if store.is_none() {
+                *store = self.create();
+            }
+            let run = self.run();
+            if let Some(store) = store {
+                self.put(store, &[run]);
+                self.check(store, true);
+            }
+        });
+        assert!(disk::with(|disk| disk.is_off()) || self.tally.failed_operations == failed);
+    }
+
     fn create(&mut self) -> Option<Store> {
         match Store::create(self.directory) {
             Ok(store) => {
                 self.made = true;
                 // Bytes 18 and 19 of a database are 2 if it has a log.
-                let database = fs::read(self.directory.join(DATABASE)).expect("it is there");
+                let database =
+                    without_faults(|| fs::read(self.directory.join(DATABASE)).expect("it is there"));
                 assert_eq!(database[18..20], [2, 2], "the database has no log");
                 self.check(&store, true);
                 Some(store)
@@ -191,6 +231,60 @@ impl Life<'_> {
         self.tally.failed_operations += 1;
         let off = disk::with(|disk| disk.is_off());
         assert!(off || self.mode.has_errors() || !self.mode.is_honest(), "{error}");
+        if self.mode == Mode::ReadErrors {
+            self.names_a_file(error);
+        }
+    }
+
+    /// Requires that an error of a disk that cannot read says where, and does not say that the store is another's or none.
+    fn names_a_file(&self, error: &StoreError) {
+        assert!(error.path.starts_with(self.directory) && error.path != self.directory, "{error}");
+        assert!(!matches!(error.kind, StoreErrorKind::Foreign | StoreErrorKind::Missing), "{error}");
+        // SQLite calls a database malformed if it could not be read.
+        let says_so =
+            error.kind != StoreErrorKind::Damaged || error.reason.contains("the disk failed to read");
+        assert!(says_so, "{error}");
+    }
+
+    /// Reads everything from a disk that may fail. What is read must be right, and what is not must be said.
+    fn read_what_can_be_read(&mut self, store: &Store) {
+        let keys: Vec<RunKey> = self.maker.keys().collect();
+        for key in &keys {
+            match (store.get(*key), self.now.runs.get(key)) {
+                (Ok(None), None) => {}
+                (Ok(Some(found)), Some(expected)) => match &found.state {
+                    StoredState::Unusable(reason) => {
+                        let place = self.directory.join(format!("traces/{key}.parquet"));
+                        let start = format!("its trace `{}` cannot be read (", place.display());
+                        assert!(reason.starts_with(&start), "{key}: {reason}");
+                        self.tally.unread += 1;
+                    }
+                    state => {
+                        assert!(expected.is(state), "{key} is silently wrong: {state:?}");
+                        self.tally.read += 1;
+                        if let StoredState::Done { trace: Some(trace), .. } = state {
+                            match trace.samples.read() {
+                                Ok(samples) => assert_eq!(trace_file::digest(&samples), trace.digest),
+                                Err(error) => assert_eq!(Some(&*error.path), trace.samples.path(), "{error}"),
+                            }
+                        }
+                    }
+                },
+                (Err(error), _) => {
+                    self.names_a_file(&error);
+                    self.tally.unread += 1;
+                }
+                (Ok(found), expected) => panic!("{key}: {expected:?} {found:?}"),
+            }
+        }
+        match store.study() {
+            Ok(study) => assert_eq!(study.as_ref(), self.now.study.as_deref()),
+            Err(error) => self.names_a_file(&error),
+        }
+        match store.count(&keys) {
+            Ok(counts) => assert_eq!(counts.done + counts.failed, self.now.runs.len()),
+            Err(error) => self.names_a_file(&error),
+        }
     }
 
     fn operate(&mut self, store: &mut Store) {
@@ -230,6 +324,12 @@ impl Life<'_> {
                     Err(error) => self.fails(&error),
                 }
             }
+            7 if self.mode == Mode::ReadErrors => self.read_what_can_be_read(store),
+            // Another process has nothing in its memory yet, and reads more.
+            8 | 9 if self.mode == Mode::ReadErrors => match Store::open(self.directory) {
+                Ok(reader) => self.read_what_can_be_read(&reader),
+                Err(error) => self.fails(&error),
+            },
             _ => {
                 let run = self.run();
                 self.put(store, &[run]);
@@ -267,7 +367,10 @@ impl Life<'_> {
     fn commit(&mut self, result: Result<(), StoreError>, next: State) {
         if let Err(error) = result {
             self.fails(&error);
-            self.candidates.push((next, true));
+            // On a disk that only reads badly, what has failed is not there later either.
+            if self.mode != Mode::ReadErrors {
+                self.candidates.push((next, true));
+            }
         } else {
             self.current = self.candidates.len();
             self.candidates.push((next.clone(), false));
@@ -286,6 +389,14 @@ impl Life<'_> {
 
     /// Compares an open store with what it must have now. `all` compares every run, else one.
     fn check(&mut self, store: &Store, all: bool) {
+        if self.mode == Mode::ReadErrors {
+            without_faults(|| self.compare(store, all));
+        } else {
+            self.compare(store, all);
+        }
+    }
+
+    fn compare(&mut self, store: &Store, all: bool) {
         let one = self.random.below(2 * SEEDS);
         let whole = |state: Result<State, StoreError>| state.unwrap_or_else(|error| panic!("{error}"));
         if all {
@@ -381,6 +492,14 @@ impl Life<'_> {
     }
 }
 
+/// Does something while the disk makes no errors.
+fn without_faults<T>(work: impl FnOnce() -> T) -> T {
+    let faults = disk::with(|disk| std::mem::take(&mut disk.faults));
+    let done = work();
+    disk::with(|disk| disk.faults = faults);
+    done
+}
+
 /// Reads the state of a store. Runs that are reported as unusable are left out and counted; if `is_honest`, there must be none.
 ///
 /// # Panics
@@ -466,6 +585,9 @@ fn live(seed: u64, tally: &mut Tally) {
         (&mut sum.lost, counts.lost),
         (&mut sum.kept, counts.kept),
         (&mut sum.torn, counts.torn),
+        (&mut sum.short_reads, counts.short_reads),
+        (&mut sum.read_errors, counts.read_errors),
+        (&mut sum.map_errors, counts.map_errors),
     ] {
         *sum += more;
     }
@@ -494,11 +616,14 @@ fn a_thousand_crashes_leave_what_was_promised() {
     }
     println!("{tally:#?}");
     if one.is_none() && wanted >= 1_000 {
-        let Tally { lost_transactions, reported, in_creation, failed_operations, disk, .. } = tally;
-        let seen = [lost_transactions, reported, in_creation, failed_operations];
+        let Tally { lost_transactions, reported, in_creation, failed_operations, unread, read, disk, .. } =
+            tally;
+        let seen = [lost_transactions, reported, in_creation, failed_operations, unread, read];
         assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
-        let disk::Counts { short_writes, io_errors, full, lies, syncs, lost, kept, torn } = disk;
+        let disk::Counts { short_writes, io_errors, full, lies, syncs, lost, kept, torn, .. } = disk;
         let seen = [short_writes, io_errors, full, lies, syncs, lost, kept, torn];
+        assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
+        let seen = [disk.short_reads, disk.read_errors, disk.map_errors];
         assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
     }
 }
@@ -538,4 +663,64 @@ fn calls_are_intercepted() {
     disk::with(|disk| disk.switch_off());
     drop(store);
     disk::unmount();
+}
+
+/// A test of the test: errors of reads and of mappings reach SQLite and the standard library.
+#[test]
+fn reads_and_mappings_are_intercepted() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(directory.path()).unwrap();
+    disk::mount(&root, 1);
+    let mut store = Store::create(&root).unwrap();
+    let mut maker = Maker::new(SEEDS);
+    let trace = store.traces().write(maker.key(0, 1), &maker.scenario(0, 1), maker.trace(1)).unwrap();
+    let digest = trace.digest;
+    let run = maker.done(0, 1, Some(trace));
+    store.put(&run.new).unwrap();
+    drop(store);
+    // A reader that cannot map the file of locks reads a database without a log as it is.
+    for (faults, opens, creates) in [
+        (Faults { read_errors: 1_000, ..Faults::default() }, false, false),
+        (Faults { map_errors: 1_000, ..Faults::default() }, true, false),
+        (Faults { short_reads: 1_000, ..Faults::default() }, true, true),
+    ] {
+        disk::with(|disk| disk.faults = faults);
+        assert_eq!(
+            (Store::open(&root).is_ok(), Store::create(&root).is_ok()),
+            (opens, creates),
+            "{faults:?}"
+        );
+    }
+    disk::with(|disk| disk.faults = Faults::default());
+    let store = Store::open(&root).unwrap();
+    let samples = |store: &Store| match store.get(run.key).unwrap().unwrap().state {
+        StoredState::Done { trace: Some(trace), .. } => trace.samples,
+        other => panic!("{other:?}"),
+    };
+    let there = samples(&store);
+    disk::with(|disk| disk.faults.read_errors = 1_000);
+    let error = there.read().unwrap_err();
+    assert_eq!(Some(&*error.path), there.path());
+    assert!(error.reason.contains("Input/output error"), "{error}");
+    disk::with(|disk| disk.faults = Faults { short_reads: 1_000, ..Faults::default() });
+    assert_eq!(trace_file::digest(&samples(&store).read().unwrap()), digest);
+    disk::unmount();
+}
+
+/// A mapped file whose disk fails kills the process (SIGBUS). SQLite maps the file that coordinates processes, which is made
+/// again if it is lost, and neither the database nor its log.
+#[test]
+fn sqlite_maps_neither_the_database_nor_the_log() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(directory.path()).unwrap();
+    let mut store = Store::create(&root).unwrap();
+    let mut maker = Maker::new(SEEDS);
+    store.put(&maker.done(0, 1, None).new).unwrap();
+    let reader = Store::open(&root).unwrap();
+    assert!(reader.get(maker.key(0, 1)).unwrap().is_some());
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let root = root.to_string_lossy();
+    let mapped: BTreeSet<&str> =
+        maps.lines().filter_map(|line| Some(line.split_once(&*root)?.1.trim_start_matches('/'))).collect();
+    assert_eq!(mapped, BTreeSet::from(["results.sqlite-shm"]));
 }

@@ -87,3 +87,74 @@ fn misbehaving_receivers_hide_congestion() {
     assert_eq!(acknowledged(ReceiverBehaviour::ConcealLosses), (vec![1, 3, 4], true, 1));
     assert_eq!(acknowledged(ReceiverBehaviour::Optimistic(10)), (vec![11, 13, 14], true, 1));
 }
+
+/// The engine's runs of plain ACKs take the sizes of packets and ACKs from here, and not from the packets.
+#[test]
+fn the_template_of_plain_acks_is_the_ack_that_is_sent() {
+    let mut receiver = receiver(7, 1, 1);
+    let template = Packet { channel: 1, size: 40, flags: BARE, ..Packet::default() };
+    assert_eq!(receiver.plain_sizes(), Some((1000, template)));
+    let mut acks = Acks::default();
+    let packet = Packet { at: 3, sent: 2, seq: 7, size: 1000, ..Packet::default() };
+    receiver.on_packet(3, &packet, &mut acks);
+    assert_eq!(acks.0, [Packet { at: 3, sent: 2, seq: 8, ..template }]);
+    // Segment 8 is missing: the ACK of 9 has a SACK block.
+    receiver.on_packet(4, &Packet { seq: 9, ..packet }, &mut acks);
+    assert_eq!(receiver.plain_sizes(), None);
+}
+
+/// A run of plain packets does what [`Receiver::on_packet`] does with each of them: the same ACKs, the same timer and the same
+/// receiver afterwards. Pauses begin quick ACKs, and PSH is acknowledged at once.
+#[test]
+fn a_run_of_plain_packets_is_those_packets_one_by_one() {
+    const MS: u64 = 1_000_000;
+    let honest = receiver(0, 1, 1).config;
+    let config = ReceiverConfig { linux: true, delayed_ack: Some(40 * MS), ..honest };
+    let (mut one_by_one, mut in_runs) = (Receiver::new(config.clone()), Receiver::new(config));
+    let (mut now, mut segment) = (0, 0);
+    let mut taken = 0;
+    for run in 0..200 {
+        let (mut expected, mut found) = (Acks::default(), Acks::default());
+        let length = 1 + mix(run) % 9;
+        let arrivals: Vec<(u64, u32, bool)> = (0..length)
+            .map(|i| {
+                let draw = mix(1_000 * run + i);
+                now += if draw.is_multiple_of(40) { 700 * MS } else { draw % (3 * MS) };
+                segment += 1;
+                (now, segment - 1, draw >> 32 & 15 == 0)
+            })
+            .collect();
+        let packet = |&(at, seq, push): &(u64, u32, bool)| {
+            let flags = if push { PUSH } else { 0 };
+            Packet { at, sent: at - 5.min(at), seq, channel: 0, aux: 0, size: 1000, flags }
+        };
+        for arrival in &arrivals {
+            while one_by_one.deadline < arrival.0 {
+                one_by_one.on_timer(one_by_one.deadline, &mut expected);
+            }
+            one_by_one.on_packet(arrival.0, &packet(arrival), &mut expected);
+        }
+        let mut left = arrivals.iter().map(packet).peekable();
+        while left.peek().is_some() {
+            if let Some(mut run) = in_runs.delayed_ack_run() {
+                let (size, template) = run.sizes();
+                assert_eq!(size, 1000);
+                while let Some(next) = left.next_if(|next| run.takes(next.at, next.sent, next.seq)) {
+                    taken += 1;
+                    if let Some((sent, seq)) = run.take(next.at, next.sent, next.is(PUSH)) {
+                        found.0.push(Packet { at: next.at, sent, seq, ..template });
+                    }
+                }
+                run.end();
+            }
+            // What ends a run is a timer that expires first.
+            if let Some(next) = left.peek() {
+                assert!(in_runs.deadline < next.at);
+                in_runs.on_timer(in_runs.deadline, &mut found);
+            }
+        }
+        assert_eq!(found.0, expected.0, "run {run}");
+        assert_eq!((in_runs.counts, in_runs.deadline), (one_by_one.counts, one_by_one.deadline), "run {run}");
+    }
+    assert_eq!((taken, one_by_one.counts.received), (u64::from(segment), u64::from(segment)));
+}

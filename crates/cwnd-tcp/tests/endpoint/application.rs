@@ -90,6 +90,24 @@ fn messages_follow_each_other() {
 }
 
 #[test]
+fn messages_of_an_application_that_is_replaced_are_kept() {
+    // The first message is complete at 100 ms, the second is not and never ends. The other application gives 1,000 bytes at 170 ms.
+    let mut bench = Bench::started(config("responses:size=2500 B,think=50 ms"), Fake::fixed());
+    bench.ack(100 * MS, 3);
+    assert_eq!(bench.timer(), [3, 4, 5]);
+    let traffic: Traffic = "responses:size=1000 B,think=50 ms".parse().unwrap();
+    bench.sender.set_traffic(170 * MS, Some(&traffic), Stream::new(1, Purpose::Traffic, 0));
+    assert_eq!(bench.timer(), [6]);
+    let messages: Vec<(u64, u64, Option<u64>)> = bench
+        .sender
+        .messages()
+        .iter()
+        .map(|of| (of.bytes, of.start / MS, of.end.map(|end| end / MS)))
+        .collect();
+    assert_eq!(messages, [(3000, 0, Some(100)), (3000, 150, None), (1000, 170, None)]);
+}
+
+#[test]
 fn frames_follow_the_algorithm_and_late_ones_are_discarded() {
     // Without `on_frame` the rate is a window of 2,000 bytes each round trip of 100 ms, 20 kB/s: two packets for each frame of 100 ms.
     let media = SenderConfig { window: window(2.0), ..config("media:1 Mbit/s,100 ms,150 ms") };

@@ -2,7 +2,7 @@
 
 use crate::bench::{BARE_ACK, Bench, FULL, Far, MS, Tape, only, receiver_config, sender_config};
 use crate::fake::Fake;
-use cwnd_cc::Nanos;
+use cwnd_cc::{Nanos, State};
 use cwnd_tcp::packet::{BARE, ESTABLISHED, Packet, SYN};
 use cwnd_tcp::{NEVER, Receiver, ReceiverConfig, SYN_OPTIONS, Sender, SenderConfig};
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ fn syn_ack(bench: &mut Bench, now: u64, syn: u64) -> Vec<(u64, Packet)> {
 fn three_packets_come_before_the_data() {
     // RFC 9293 section 3.5: SYN; SYN and ACK; ACK, and the data behind it. RFC 6298 section 2.2 with the 80
     // ms that the handshake took: RTO = 80 + max(4*40, 200) = 280 ms from the first data.
-    let mut bench = Bench::idle(with_handshake(), Fake::fixed());
+    let mut bench = Bench::idle(SenderConfig { channel: 3, ..with_handshake() }, Fake::fixed());
     assert_eq!(bench.sender.deadline(), 0);
     bench.sender_timer(0);
     let sent = bench.packets();
@@ -30,7 +30,10 @@ fn three_packets_come_before_the_data() {
     assert_eq!(bench.sender.established, None);
 
     let sent = syn_ack(&mut bench, 80 * MS, 0);
-    assert_eq!((sent[0].1.flags, sent[0].1.size), (BARE | ESTABLISHED, BARE_ACK as u16));
+    let (now, size) = (80 * MS, BARE_ACK as u16);
+    let last =
+        Packet { at: now, sent: now, channel: 3, size, flags: BARE | ESTABLISHED, ..Packet::default() };
+    assert_eq!(sent[0], (now, last));
     let data: Vec<u32> = sent[1..].iter().map(|(_, packet)| packet.seq).collect();
     assert_eq!(data, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     assert_eq!(bench.sender.established, Some(80 * MS));
@@ -269,4 +272,28 @@ fn the_window_integrated_is_the_one_that_was_open_at_the_time() {
     bench.sack(100 * MS, 0, &[(1, 4)]);
     bench.ack(200 * MS, 10);
     assert_eq!(bench.sender.cwnd_integral(300 * MS), (10.0 + 8.0 + 5.0) * 100.0 * MS as f64);
+}
+
+#[test]
+fn an_ack_that_repeats_the_last_one_is_no_duplicate_if_nothing_is_outstanding() {
+    // RFC 5681 section 2: a duplicate ACK arrives while the receiver of the ACK has outstanding data.
+    let mut bench = Bench::started(SenderConfig { segments: 4, ..sender_config() }, Fake::fixed());
+    assert_eq!(bench.ack(100 * MS, 4), []);
+    for i in 1..=4 {
+        assert_eq!(bench.ack((100 + i) * MS, 4), []);
+    }
+    assert_eq!((bench.notes().dups.len(), bench.notes().congestions.len()), (0, 0));
+    assert_eq!(bench.sender.state(), State::Open);
+}
+
+#[test]
+fn a_run_of_plain_acks_sends_up_to_the_window_above_the_last_ack() {
+    let mut bench = Bench::started(sender_config(), Fake::fixed());
+    assert_eq!(bench.sender.plain_end(), 10);
+    bench.ack(100 * MS, 4);
+    assert_eq!(bench.sender.plain_end(), 14);
+    // RFC 9293: the receiver's window bounds it, too.
+    let mut bench = Bench::started(SenderConfig { receive_window: 6, ..sender_config() }, Fake::fixed());
+    bench.ack(100 * MS, 4);
+    assert_eq!(bench.sender.plain_end(), 10);
 }

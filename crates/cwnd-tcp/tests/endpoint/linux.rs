@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, Far, MS, only, receiver_config, sender_config, window};
 use crate::fake::Fake;
-use cwnd_cc::{CompatNeeds, Nanos, Needs, State, WindowConfig};
+use cwnd_cc::{Arithmetic, CompatNeeds, Nanos, Needs, State, WindowConfig};
 use cwnd_scenario::Recovery;
 use cwnd_tcp::packet::{BARE, PUSH, Packet};
 use cwnd_tcp::{GrowingWindow, ReceiverConfig, SenderConfig, TimerWheel};
@@ -173,6 +173,28 @@ fn short_paths_have_longer_bursts() {
     bench.hand(3 * MS, ack, &[]);
     let pushed = bench.packets().into_iter().filter(|(_, packet)| packet.is(PUSH));
     assert_eq!(pushed.map(|(_, packet)| packet.seq).collect::<Vec<_>>(), [28, 37, 39]);
+}
+
+#[test]
+fn bursts_are_longer_below_half_of_the_threshold() {
+    // As above, with a threshold of 41: half of it is 20.5, or 20 in Linux's whole segments. A window of 20 is below the first:
+    // twice 20 segments in 3 ms are 13,020 B in 1/1024 s, with 2,037 B more fifteen segments, so that half of
+    // the window, ten, limits a burst. It is not below the second.
+    for (arithmetic, expected) in
+        [(Arithmetic::Real, [29, 39].as_slice()), (Arithmetic::Linux, &[28, 37, 39])]
+    {
+        let config = SenderConfig {
+            window: WindowConfig { initial_ssthresh: 41.0, arithmetic, ..window(20.0) },
+            recovery: Recovery::Linux,
+            validate_cwnd: true,
+            ..sender_config()
+        };
+        let mut bench = Bench::started(config, Fake::fixed());
+        bench.packets();
+        bench.hand(3 * MS, Packet { seq: 20, flags: BARE, ..Packet::default() }, &[]);
+        let pushed = bench.packets().into_iter().filter(|(_, packet)| packet.is(PUSH));
+        assert_eq!(pushed.map(|(_, packet)| packet.seq).collect::<Vec<_>>(), expected);
+    }
 }
 
 /// A receiver as Linux's, whose window grows with two packets.

@@ -82,6 +82,9 @@ fn a_closed_window_is_probed() {
         assert_eq!(queue.take(), [(at * MS, 2, true)]);
         assert_eq!(bench.sender.deadline(), (at + wait) * MS);
     }
+    // An ACK that says again that the window is closed opens nothing.
+    bench.sender.set_receive_window(2400 * MS, 0);
+    assert_eq!(bench.sender.tcp_info().backoff, 3);
     // The window opens: the timeout is no longer doubled, and data leaves.
     bench.sender.set_receive_window(2500 * MS, 100);
     assert_eq!(bench.ack(2500 * MS, 2), [2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
