@@ -68,7 +68,7 @@ function canaries(status: KernelStatus["status"]): HTMLElement[] {
     [one.cgroup ?? "removed", one.congestion_control, one.returning ? "returning" : `${(100 * one.share).toFixed(2)} %`, ...group(one.canary_counts), one.keeper],
     [one.cgroup ?? "removed", one.rest ?? "as without the canary", "the rest", ...group(one.rest_counts), ""],
   ]);
-  return [table("Canaries", columns(["cgroup", "text"], ["congestion control", "word"], ["share of new connections", "word"], ["connections", "number"],
+  return [table("Canaries", columns(["cgroup", "text"], ["congestion control", "word"], ["share", "word"], ["connections", "number"],
     ["segments", "number"], ["retransmitted", "number"], ["mean RTT, ms", "number"], ["state", "text"]), rows)];
 }
 

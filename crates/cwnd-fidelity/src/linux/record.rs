@@ -137,7 +137,7 @@ fn record(cwnd: &Cwnd, run: &Run) -> Result<Vec<String>, String> {
     };
     let words: String = arguments.iter().map(|word| format!(" '{word}'")).collect();
     let script = format!(
-        "{without_hystart}cwnd compare --engine kernel --quiet --json{words} > run.json && echo @trace && cat trace.csv"
+        "{without_hystart}cwnd compare --engine kernel --quiet --json{words} > run.json && echo @trace && cat trace.csv && echo @end"
     );
     let mut command: Command = cwnd.command();
     command.args(["lab", "vm", "--kernel", KERNEL, "--", &script]);
@@ -146,6 +146,12 @@ fn record(cwnd: &Cwnd, run: &Run) -> Result<Vec<String>, String> {
         text.split_once("@trace\n").ok_or_else(|| format!("the machine printed no trace: {text}"))?;
     let samples = Samples::parse(trace);
     (1..=modules.len()).map(|flow| rewrite(&samples, flow as u32)).collect()
+}
+
+/// Leaves out what the kernel says on the same line, as `[   12.345678] ...`.
+fn without_messages(trace: &str) -> String {
+    let lines = trace.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with('['));
+    lines.map(|line| line.to_owned() + "\n").collect()
 }
 
 /// The name of a module of the kernel in the command.
@@ -163,7 +169,8 @@ fn rewrite(samples: &Samples, flow: u32) -> Result<String, String> {
     let mut text = "time_s,cwnd_pkts,ssthresh,rtt_ms,bytes_acked,unacked,ca_state\n".to_owned();
     let since = if flow == 2 { PAIR_OFFSET } else { 0.0 };
     for sample in samples.iter() {
-        if sample.number(of)? != f64::from(flow) || sample.number(time)? < since {
+        let number = sample.number(of).map_err(|why| format!("{why}: {}", sample.line()))?;
+        if number != f64::from(flow) || sample.number(time)? < since {
             continue;
         }
         let ca_state = match sample.text(state) {
@@ -298,9 +305,9 @@ mod tests {
     #[test]
     fn a_trace_becomes_a_recording() {
         let trace = "algorithm,seed,time_s,flow,cwnd,ssthresh,rtt_s,delivered_bytes,in_flight,state\n\
-                     mix,1,0,1,10,,,0,10,open\nmix,1,10.1,1,20,30,0.0402,2896,20,recovery\n\
+                     mix,1,0,1,10,,,0,10,open\nmix,1,10.1,1,20,30,0.0402,2896,20,recovery\n[   11.5] a message\n\
                      mix,1,0,2,10,,,0,0,open\nmix,1,10,2,10,,,0,10,open\nmix,1,10.1,2,40,,0.04,1448,40,cwr\n";
-        let samples = Samples::parse(trace);
+        let samples = Samples::parse(&without_messages(trace));
         let head = "time_s,cwnd_pkts,ssthresh,rtt_ms,bytes_acked,unacked,ca_state\n";
         let first = rewrite(&samples, 1).unwrap();
         assert_eq!(
