@@ -69,7 +69,7 @@ function canaries(status: KernelStatus["status"]): HTMLElement[] {
     [one.cgroup ?? "removed", one.rest ?? "as without the canary", "the rest", ...group(one.rest_counts), ""],
   ]);
   return [table("Canaries", columns(["cgroup", "text"], ["congestion control", "word"], ["share", "word"], ["connections", "number"],
-    ["segments", "number"], ["retransmitted", "number"], ["mean RTT, ms", "number"], ["state", "text"]), rows)];
+    ["segments", "number"], ["retransmitted", "number"], ["RTT, ms", "number"], ["state", "text"]), rows)];
 }
 
 function parameters(one: LoadedObject): string {
