@@ -142,9 +142,10 @@ fn record(cwnd: &Cwnd, run: &Run) -> Result<Vec<String>, String> {
     let mut command: Command = cwnd.command();
     command.args(["lab", "vm", "--kernel", KERNEL, "--", &script]);
     let text = program::output(&mut command)?;
-    let (_, trace) =
-        text.split_once("@trace\n").ok_or_else(|| format!("the machine printed no trace: {text}"))?;
-    let samples = Samples::parse(trace);
+    // The kernel's last words follow.
+    let trace = text.split_once("@trace\n").and_then(|(_, rest)| rest.split_once("@end"));
+    let (trace, _) = trace.ok_or_else(|| format!("the machine printed no trace: {text}"))?;
+    let samples = Samples::parse(&without_messages(trace));
     (1..=modules.len()).map(|flow| rewrite(&samples, flow as u32)).collect()
 }
 
