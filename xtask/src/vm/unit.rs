@@ -146,7 +146,7 @@ mod tests {
                 .contains("\nExecStart=/usr/local/bin/cwnd kernel load --config /etc/cwnd/kernel.toml\n")
         );
         assert!(block(CONFIG).unwrap().contains("[[algorithm]]\n"));
-        let text = "a\n## Here\n```sh\nx\n```\n\n## There\n\n```ini\ny\n```\n";
+        let text = "a\n## Here\n\n```sh\nx\n```\n\n## There\n\n```ini\ny\n```\n";
         assert_eq!(
             (find_block(text, "## Here", "sh"), find_block(text, "## Here", "ini")),
             (Some("x\n"), None)
@@ -157,9 +157,11 @@ mod tests {
     fn a_unit_that_does_not_load_or_unload_is_found() {
         let loaded = "active 1 cwnd_agile_sd reno cubic cwnd_bulk cwnd_agile_sd";
         let good = |stop: &str| -> Vec<String> {
-            let steps =
-                STEPS.map(|(step, _)| format!("@unit {step} {}", if step == "stop" { stop } else { loaded }));
-            steps.into_iter().chain(["@done".to_owned()]).collect()
+            let steps = STEPS.map(|(step, on)| {
+                let unloaded = if step == "stop" { stop } else { "failed 0 reno reno cubic" };
+                format!("@unit {step} {}", if on { loaded } else { unloaded })
+            });
+            steps.into_iter().chain(["@state activating".to_owned(), "@done".to_owned()]).collect()
         };
         assert_eq!(problems(&good("inactive 0 reno reno cubic")), [""; 0]);
         for wrong in [
