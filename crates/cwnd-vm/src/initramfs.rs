@@ -1,15 +1,9 @@
 //! The file system that a machine boots from: programs and their libraries, modules, the job, and the first process.
 
+use crate::archive::Archive;
 use crate::kernel::Kernel;
-use crate::packages::output;
 use crate::{systemd, which};
-use cpio::newc::{Builder, trailer};
-use std::collections::BTreeSet;
-use std::fs;
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 /// What is run in a machine.
 #[derive(Clone, Debug, Default)]
@@ -80,8 +74,7 @@ const FOLDERS: [&str; 14] = [
 /// # Errors
 /// If a program or library cannot be read, or the archive cannot be written.
 pub fn write(kernel: &Kernel, program: &Path, job: &Job, file: &Path) -> Result<(), String> {
-    let target = fs::File::create(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    let mut archive = Archive { out: std::io::BufWriter::new(target), inode: 0, names: BTreeSet::new() };
+    let mut archive = Archive::create(file)?;
     FOLDERS.iter().try_for_each(|folder| archive.folder(folder))?;
     let then = match &job.init {
         Init::BusyBox => BUSYBOX.to_owned(),
@@ -114,86 +107,5 @@ pub fn write(kernel: &Kernel, program: &Path, job: &Job, file: &Path) -> Result<
         let name = name.strip_prefix('/').map_or_else(|| format!("job/{name}"), str::to_owned);
         archive.add(&name, content, 0o100_644)?;
     }
-    let mut out = trailer(archive.out).map_err(failed)?;
-    out.flush().map_err(failed)
-}
-
-/// Returns the libraries of a program, its loader among them.
-fn libraries(program: &Path) -> Result<Vec<PathBuf>, String> {
-    let listed = match output(Command::new("ldd").arg(program)) {
-        Ok(listed) => listed,
-        Err(why) if why.contains("not a dynamic executable") => String::new(),
-        Err(why) => return Err(why),
-    };
-    let paths = listed.lines().filter_map(|line| line.split_whitespace().find(|word| word.starts_with('/')));
-    Ok(paths.map(PathBuf::from).collect())
-}
-
-fn failed(error: std::io::Error) -> String {
-    format!("the file system of the machine cannot be written: {error}")
-}
-
-pub(crate) struct Archive<W: Write> {
-    out: W,
-    inode: u32,
-    /// The folders and libraries that it has.
-    names: BTreeSet<String>,
-}
-
-impl<W: Write> Archive<W> {
-    fn folder(&mut self, name: &str) -> Result<(), String> {
-        if let Some((parent, _)) = name.rsplit_once('/') {
-            self.folder(parent)?;
-        }
-        if self.names.insert(name.to_owned()) { self.entry(name, b"", 0o040_755) } else { Ok(()) }
-    }
-
-    fn copy(&mut self, name: &str, file: &Path) -> Result<(), String> {
-        self.add(name, &read(file)?, 0o100_755)
-    }
-
-    /// Adds a file or a symbolic link of the host at the same place, and the libraries of a program.
-    pub(crate) fn mirror(&mut self, file: &Path) -> Result<(), String> {
-        let failed = |error: std::io::Error| format!("{}: {error}", file.display());
-        let name = file.to_string_lossy().trim_start_matches('/').to_owned();
-        let about = fs::symlink_metadata(file).map_err(failed)?;
-        if about.is_symlink() {
-            let target = fs::read_link(file).map_err(failed)?;
-            return self.add(&name, target.as_os_str().as_encoded_bytes(), 0o120_777);
-        }
-        let content = read(file)?;
-        let is_program = content.starts_with(b"\x7fELF");
-        self.add(&name, &content, 0o100_000 | about.permissions().mode() & 0o755)?;
-        if is_program { self.libraries_of(file) } else { Ok(()) }
-    }
-
-    fn libraries_of(&mut self, program: &Path) -> Result<(), String> {
-        for library in libraries(program)? {
-            let name = library.to_string_lossy().trim_start_matches('/').to_owned();
-            if !self.names.contains(&name) {
-                self.copy(&name, &library)?;
-                self.names.insert(name);
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) fn add(&mut self, name: &str, content: &[u8], mode: u32) -> Result<(), String> {
-        if let Some((folder, _)) = name.rsplit_once('/') {
-            self.folder(folder)?;
-        }
-        self.entry(name, content, mode)
-    }
-
-    fn entry(&mut self, name: &str, content: &[u8], mode: u32) -> Result<(), String> {
-        self.inode += 1;
-        let entry = Builder::new(name).ino(self.inode).mode(mode).nlink(1);
-        let size = u32::try_from(content.len()).map_err(|_| format!("{name} has more than 4 GiB"))?;
-        let mut writer = entry.write(&mut self.out, size);
-        writer.write_all(content).and_then(|()| writer.finish().map(drop)).map_err(failed)
-    }
-}
-
-fn read(file: &Path) -> Result<Vec<u8>, String> {
-    fs::read(file).map_err(|error| format!("{}: {error}", file.display()))
+    archive.finish()
 }

@@ -15,6 +15,7 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+mod archive;
 mod engine;
 mod initramfs;
 mod kernel;

@@ -1,6 +1,6 @@
 //! systemd as the first process of a machine: the files of this host's package, and what runs the job when the machine is up.
 
-use crate::initramfs::Archive;
+use crate::archive::Archive;
 use crate::packages::output;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -58,7 +58,7 @@ function selections(status: KernelStatus["status"]): HTMLElement[] {
   return [table("Selected by cgroup", columns(["cgroup", "text"], ["congestion control", "word"], ["", "text"]), rows)];
 }
 
-/** Canaries that go on: a row for each of both groups. */
+/** Running canaries: a row for each of both groups. */
 function canaries(status: KernelStatus["status"]): HTMLElement[] {
   if (status.canaries.length === 0) return [];
   const group = (counts: GroupCounts) => [String(counts.connections), String(counts.segments),

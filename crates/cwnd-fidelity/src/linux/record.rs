@@ -64,7 +64,7 @@ pub fn run(rows: &[String]) -> Result<bool, String> {
     parallel(absent.len(), |number| {
         let run = absent[number];
         let flows = record(&cwnd, run).map_err(|why| format!("{}: {why}", run.files[0]));
-        // The others go on meanwhile.
+        // The others continue meanwhile.
         let flows = flows.inspect_err(|why| eprintln!("{why}"))?;
         for (file, text) in run.files.iter().zip(flows) {
             keep(&folder.join(file).with_extension("csv"), &text)?;

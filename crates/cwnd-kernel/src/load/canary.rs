@@ -58,7 +58,7 @@ pub struct Groups {
     pub rest: Group,
 }
 
-/// A canary that goes on in this host, as any process can see it.
+/// A running canary of this host, as any process can see it.
 #[derive(Clone, Debug)]
 pub struct RunningCanary {
     /// The cgroup; none if it has been removed.

@@ -127,7 +127,7 @@ pub fn judge(groups: &Groups, bounds: &Bounds, judgements: u32) -> Verdict {
         let other = 1.0 - chance;
         if other > bounds.significance && verdict == Verdict::Within {
             verdict = Verdict::Undecided(format!(
-                "{compared}; connections vary so much that such a difference from the bound has a probability of {:.0} % without any: \
+                "{compared}; connections vary so much that a difference of this size has a probability of {:.0} % without any: \
                  there are not yet enough to tell",
                 100.0 * chance.min(other)
             ));

@@ -28,7 +28,7 @@ pub struct Status {
     sockets: Sockets,
     /// What cgroups select.
     selections: Vec<SelectionStatus>,
-    /// Canaries that go on (`cwnd kernel canary`).
+    /// Running canaries (`cwnd kernel canary`).
     canaries: Vec<CanaryStatus>,
     /// Whether the kernel counts the calls of programs (`kernel.bpf_stats_enabled`).
     counting: bool,
