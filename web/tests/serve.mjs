@@ -195,6 +195,35 @@ const stories = {
     assert.equal(await page.getAttribute("#watch", "aria-pressed"), "false");
   },
 
+  async "objects, calls, selections and canaries of the kernel are shown"(page) {
+    const hooks = [{ name: "ssthresh", calls: 4, time_ns: 2000 }, { name: "cong_avoid", calls: 0, time_ns: 0 }];
+    const object = { name: "elastic", kernel_name: "cwnd_bulk", sockets: 2, source: "ab", parameters: "beta=0.6", keeper: "kept by /sys/fs/bpf/cwnd/cwnd_bulk",
+      registered: true, replaced: false, default_of: ["this network namespace"], age_s: 7300, calls: 4, time_ns: 2000, hooks };
+    const counts = (connections, retransmissions) => ({ connections, segments: 10000, retransmissions, mean_rtt_s: 0.0123 });
+    const status = {
+      missing: [], sockets: { reno: 3, cwnd_bulk: 6 }, counting: true,
+      loaded: [object, { ...object, sockets: 4, parameters: "", keeper: "not pinned; sockets or a default keep it", registered: false, replaced: true, default_of: [], age_s: 119, calls: 0, hooks: [] }],
+      selections: [{ cgroup: "/sys/fs/cgroup/system.slice", congestion_control: "cwnd_gone", registered: false }],
+      canaries: [{ cgroup: "/sys/fs/cgroup", congestion_control: "cwnd_new", rest: null, share: 0.05, returning: false, keeper: "kept by process 7 (cwnd), until it ends",
+        canary_counts: counts(21, 120), rest_counts: counts(400, 10) }],
+    };
+    await page.route("**/api/kernel", (route) => route.fulfill({ json: { status, loadable: [] } }));
+    await page.reload();
+    const rows = (caption) => page.$$eval(`#kernel [aria-label="${caption}"] tbody tr`, (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+    await page.waitForSelector("#kernel [aria-label='Canaries']");
+    const loaded = await rows("Loaded by cwnd");
+    assert.deepEqual(loaded[0], ["cwnd_bulk", "elastic", "beta=0.6", "2", "2 h", "this network namespace", "kept by /sys/fs/bpf/cwnd/cwnd_bulk"]);
+    assert.deepEqual(loaded[1].slice(2, 6), ["defaults", "4", "119 s", ""]);
+    assert.match(loaded[1][6], /^replaced: sockets that were open then keep it/);
+    assert.deepEqual(await rows("Calls of hooks while the kernel counted them"), [["cwnd_bulk", "beta=0.6", "ssthresh", "4", "500", "0.0"]]);
+    assert.match((await rows("Selected by cgroup"))[0].join(" "), /system\.slice cwnd_gone not loaded/);
+    assert.deepEqual((await rows("Canaries")).map((row) => row.slice(1, 7)), [
+      ["cwnd_new", "5.00 %", "21", "10000", "1.200 %", "12.30"],
+      ["as without the canary", "the rest", "400", "10000", "0.100 %", "12.30"],
+    ]);
+    await page.unroute("**/api/kernel");
+  },
+
   async "a page without the token says what to do"(page) {
     await page.context().clearCookies();
     const answer = await page.goto(`${server.address}/serve.html`);

@@ -6,7 +6,8 @@ use crate::json;
 use std::process::Command;
 
 /// Options of `cwnd-fidelity`.
-pub const OPTIONS: &str = "[--linux] [--seeds N] | --ns2 [--record | --windows | --clock] [--seeds N]";
+pub const OPTIONS: &str =
+    "[--linux] [--seeds N] | --vm [--rows NAMES] | --ns2 [--record | --windows | --clock] [--seeds N]";
 
 /// Runs the comparison. Returns false if it failed, or missed a bar that is not a known miss.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
@@ -15,6 +16,11 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     // `ns` reads a script from its standard input, which is empty here.
     if needs_ns2 && !succeeds(&mut Command::new("ns")) {
         install("ns2").map_err(|why| format!("ns-2.35 (the program `ns`) is not installed; {why}"))?;
+    }
+    if has(&["--vm"])
+        && let Some(why) = crate::vm::programs()
+    {
+        return Err(why);
     }
     json::build_cwnd()?;
     if has(&["--clock"]) {

@@ -4,7 +4,9 @@
 //! carries a transfer over an emulated network. The table of docs/kernel.md is made by `--record`.
 //!
 //! Where the kernel of `--engine vm` is tried, that engine answers the same question twice, too, with equal results, and once more with
-//! its packets captured.
+//! its packets captured. The same kernel is booted with systemd and the unit of docs/kernel.md.
+
+mod unit;
 
 use crate::command::{install, output, root, run_showing, succeeds};
 use crate::json;
@@ -17,10 +19,11 @@ use std::process::Command;
 use std::thread;
 use std::time::Instant;
 
-pub const OPTIONS: &str = "[--kernel 6.12] [--record]";
+pub const OPTIONS: &str = "[--kernel 6.12] [--record] | --unit";
 
 const KERNEL: &str = "--kernel";
 const RECORD: &str = "--record";
+const UNIT: &str = "--unit";
 
 /// The series that are tried, and whether they have what the algorithms need: BPF links of congestion controls, from 6.4 on.
 const SERIES: [(&str, bool); 7] = [
@@ -69,13 +72,16 @@ struct Row {
     passed: bool,
 }
 
-/// Runs the series that is asked for, or all. Returns whether each did what it should.
+/// Runs the series that is asked for, or all, or with `--unit` only the systemd unit. Returns whether each did what it should.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    let options = Options::new(arguments, &[KERNEL], &[RECORD])?;
+    let options = Options::new(arguments, &[KERNEL], &[RECORD, UNIT])?;
     if let Some(why) = obstacle() {
         return Err(why);
     }
     let cwnd = json::build_cwnd_with_kernel()?;
+    if options.has(UNIT) {
+        return try_unit(&cwnd);
+    }
     let series: Vec<(&str, bool)> = match options.text(KERNEL) {
         None => SERIES.to_vec(),
         // Whether it should work is up to its numbers.
@@ -93,16 +99,21 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     }
     let tried_engine = options.text(KERNEL).is_none_or(|version| version == ENGINE_KERNEL);
     let engine_works = !tried_engine || try_engine(&cwnd)?;
-    Ok(engine_works && rows.iter().all(|row| row.passed))
+    let unit_works = !tried_engine || try_unit(&cwnd)?;
+    Ok(engine_works && unit_works && rows.iter().all(|row| row.passed))
 }
 
 /// Returns what keeps this machine from it. What is missing is installed where permitted.
 pub fn obstacle() -> Option<String> {
+    programs().or_else(crate::test::clang)
+}
+
+/// Returns why no virtual machine can be made. What is missing is installed where permitted.
+pub fn programs() -> Option<String> {
     let programs =
         [("qemu-system-x86_64", "qemu-system-x86"), ("busybox", "busybox-static"), ("ip", "iproute2")];
     let absent = programs.iter().filter(|(program, _)| !succeeds(Command::new("which").arg(program)));
-    let mut problems = absent.filter_map(|(_, package)| install(package).err());
-    problems.next().or_else(crate::test::clang)
+    absent.filter_map(|(_, package)| install(package).err()).next()
 }
 
 /// Returns the first two numbers of a version.
@@ -152,6 +163,21 @@ fn boot(cwnd: &Path, version: &str, script: &str) -> Result<(Vec<String>, bool),
     let mut lines = Vec::new();
     let ended = run_showing(&mut lab, |line| lines.push(line.to_owned()))?;
     Ok((lines, ended))
+}
+
+/// Boots the unit of docs/kernel.md. Without systemd it is skipped, unless everything is required.
+fn try_unit(cwnd: &Path) -> Result<bool, String> {
+    match succeeds(Command::new("dpkg-query").args(["--status", "systemd"])) {
+        true => unit::try_unit(cwnd, ENGINE_KERNEL),
+        false => {
+            let required = crate::test::requires_all()?;
+            let word = if required { "FAILED, since CWND_REQUIRE is `all`" } else { "SKIPPED" };
+            println!(
+                "{word}: the systemd unit is booted with this host's systemd: sudo apt-get install systemd"
+            );
+            Ok(!required)
+        }
+    }
 }
 
 /// Asks `--engine vm` the same question twice. Returns whether the algorithm ran as BPF, and both throughputs are equal but for

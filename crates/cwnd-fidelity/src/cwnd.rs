@@ -46,9 +46,14 @@ impl Cwnd {
         program::built("cwnd").map(Cwnd)
     }
 
+    /// Returns the command `cwnd` without arguments.
+    pub fn command(&self) -> Command {
+        Command::new(&self.0)
+    }
+
     /// Returns the command `cwnd compare` with a stack profile, its result in JSON.
     pub fn compare(&self, stack: &str) -> Command {
-        let mut command = Command::new(&self.0);
+        let mut command = self.command();
         command.args(["compare", "--stack", stack, "--json", "--quiet"]);
         command
     }

@@ -14,7 +14,10 @@ mod matrix;
 mod ours;
 mod page;
 mod pairs;
+mod record;
 mod recordings;
+
+pub use record::run as record;
 
 use crate::cwnd::Cwnd;
 use crate::program;

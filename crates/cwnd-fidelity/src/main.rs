@@ -23,6 +23,12 @@ struct Options {
     /// Compares with the recordings of Linux 6.1 (the default).
     #[arg(long, conflicts_with = "Ns2")]
     linux: bool,
+    /// Records the flows of the first archive again, with Linux 6.1 in a virtual machine, and compares both recordings.
+    #[arg(long, conflicts_with = "Ns2")]
+    vm: bool,
+    /// Of the recordings in a virtual machine, only these: names as `reno-0`, or folders as `pairs/`.
+    #[arg(long, value_name = "NAMES", requires = "vm", value_delimiter = ',')]
+    rows: Vec<String>,
     #[command(flatten)]
     ns2: ns2::Options,
     /// Number of seeds: of runs with random loss (`--linux`, 200 by default), of start times per cell (`--ns2`, all by
@@ -35,6 +41,7 @@ fn main() -> ExitCode {
     let options = Options::parse();
     let seeds = options.seeds.map(NonZeroUsize::get);
     let result = match options.ns2.mode() {
+        None if options.vm => linux::record(&options.rows),
         Some(mode) => ns2::run(mode, seeds),
         None => linux::run(seeds),
     };

@@ -32,6 +32,11 @@ impl Samples {
 }
 
 impl Sample<'_> {
+    /// Returns the whole line.
+    pub fn line(&self) -> String {
+        self.0.join(",")
+    }
+
     pub fn text(&self, column: Column) -> &str {
         self.0.get(column.0).copied().unwrap_or_default()
     }

@@ -2,7 +2,8 @@
 /*
  * Gives a share of the new connections of a cgroup another congestion control, the canary, and counts what becomes of them and of
  * the rest. Sockets that have selected a congestion control belong to neither. `control` changes the share, and returns canaries
- * to the congestion control that they had before.
+ * to the congestion control that they had before. Each connection is counted in one of several parts of its group, drawn at random:
+ * how much the parts differ shows how much chance does.
  */
 #include "programs.h"
 
@@ -18,6 +19,10 @@ struct control {
 	u32 returning; /* canaries go back at their next round trip */
 };
 
+/* Parts of a group: a power of 2. */
+#define PARTS 32
+
+/* Of a part of a group. */
 struct counts {
 	u64 sockets; /* that had a round trip */
 	u64 segments; /* sent with data, retransmissions included */
@@ -30,6 +35,7 @@ struct counts {
 /* A connection that is counted. */
 struct member {
 	u32 group;
+	u32 part;
 	u32 segments; /* counted so far */
 	u32 retransmissions;
 	u32 rtts;
@@ -48,7 +54,7 @@ struct {
 
 struct {
 	int (*type)[2];
-	int (*max_entries)[2];
+	int (*max_entries)[2 * PARTS]; /* the parts of the rest, then those of the canary */
 	u32 *key;
 	struct counts *value;
 } counts SECTION(".maps");
@@ -73,6 +79,7 @@ static INLINE void begin(struct sock_ops *ops)
 	if (!member)
 		return;
 	member->group = random_bits() < now->share ? CANARY : REST;
+	member->part = random_bits() % PARTS;
 	get_option(ops, LEVEL_TCP, OPTION_CONGESTION, member->former, NAME_SIZE);
 	if (member->group == CANARY) {
 		if (set_congestion_control(ops, (const void *)plan.canary))
@@ -87,7 +94,7 @@ static INLINE void add(u64 *sum, u64 number) { __sync_fetch_and_add(sum, number)
 
 static INLINE void count(struct sock_ops *ops, bool round_trip)
 {
-	u32 zero = 0, group, segments = ops->data_segs_out, retransmissions = ops->total_retrans;
+	u32 zero = 0, group, part, segments = ops->data_segs_out, retransmissions = ops->total_retrans;
 	struct control *now = map_lookup(&control, &zero);
 	void *sk = ops->sk;
 	struct member *member;
@@ -99,7 +106,8 @@ static INLINE void count(struct sock_ops *ops, bool round_trip)
 	if (!member)
 		return;
 	group = member->group == CANARY;
-	sums = map_lookup(&counts, &group);
+	part = group * PARTS + member->part % PARTS;
+	sums = map_lookup(&counts, &part);
 	/* What a returned canary does is its former congestion control's doing. */
 	if (!sums || member->returned)
 		return;

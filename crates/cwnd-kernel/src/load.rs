@@ -6,6 +6,7 @@
 //! an algorithm outlive the program: a link in the BPF file system under [`PINS`] keeps it then, and [`unload`] removes that.
 
 mod canary;
+mod chance;
 mod default;
 mod digests;
 mod hints;
@@ -22,7 +23,7 @@ mod sockets;
 mod types;
 mod verdict;
 
-pub use canary::{Canary, Counts, Groups};
+pub use canary::{Canary, Counts, Group, Groups, PARTS, RunningCanary, canaries};
 pub use default::{check_default, default_of, make_default, restore_default};
 pub use digests::{Approved, digests};
 pub use host::{missing, registered};

@@ -65,6 +65,7 @@ impl VirtualKernel {
         let job = Job {
             script: format!("{commands} || {{ code=$?; cat said > result; exit $code; }}"),
             files: vec![("scenario.json".to_owned(), text)],
+            ..Job::default()
         };
         let ended = machine.run(&job, &self.stop, |_| ()).map_err(EngineError::Failed)?;
         if ended.code != 0 {

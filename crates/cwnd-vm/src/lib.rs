@@ -15,16 +15,19 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+mod archive;
 mod engine;
 mod initramfs;
 mod kernel;
 mod machine;
 mod packages;
+mod systemd;
 
 pub use engine::{DEFAULT_KERNEL, VERSION, VirtualKernel, answer};
-pub use initramfs::Job;
+pub use initramfs::{Init, Job};
 pub use kernel::{Kernel, default_folder};
 pub use machine::{Clock, Ended, Machine};
+pub use systemd::missing as systemd_missing;
 
 use std::path::Path;
 

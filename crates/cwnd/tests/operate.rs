@@ -135,6 +135,34 @@ fn a_host_loads_what_a_file_lists() {
 
 #[test]
 #[ignore = "needs root, a kernel with BPF congestion control, clang and cgroup2"]
+fn a_file_is_loaded_whole_or_not_at_all() {
+    let clean = Clean::new("fg");
+    let [first, second] = [&clean.names[0], &clean.names[1]];
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("kernel.toml");
+    let path = file.to_str().unwrap();
+    let refused = |second: &str, cgroup: &str| {
+        let text = format!(
+            "[[algorithm]]\nname = \"elastic\"\nas = \"{first}\"\n[[algorithm]]\nname = \"scalable\"\nas = \"{second}\"\n\
+             [[cgroup]]\npath = \"{}\"\nselect = \"{first}\"\n[[cgroup]]\npath = \"{cgroup}\"\nselect = \"{first}\"\n",
+            clean.cgroup()
+        );
+        fs::write(&file, text).unwrap();
+        let output = run(&["load", "--config", path]);
+        assert!(!output.status.success());
+        let selections = status()["selections"].as_array().unwrap().clone();
+        assert!(selections.iter().all(|one| one["cgroup"] != clean.cgroup()), "{selections:?}");
+        assert_eq!([loaded(first), loaded(second)], [None, None]);
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let why = refused(second, "no-such-cgroup");
+    assert!(why.contains("no-such-cgroup"), "{why}");
+    let why = refused(first, clean.cgroup());
+    assert!(why.contains("two of them have the name"), "{why}");
+}
+
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang and cgroup2"]
 fn an_object_that_was_not_approved_is_not_loaded() {
     let clean = Clean::new("c");
     let folder = tempfile::tempdir().unwrap();
@@ -172,6 +200,13 @@ fn a_canary_without_connections_is_not_judged() {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.starts_with("5 % of the new connections of"), "{line}");
+    let status = self::status();
+    let canaries = status["canaries"].as_array().unwrap();
+    let shown = canaries.iter().find(|one| one["cgroup"] == clean.cgroup()).expect("status shows it");
+    assert_eq!(shown["congestion_control"], format!("cwnd_{canary}"));
+    assert!((shown["share"].as_f64().unwrap() - 0.05).abs() < 1e-6, "{shown}");
+    assert_eq!(shown["canary_counts"]["connections"], 0);
+    assert!(shown["keeper"].as_str().unwrap().contains(&format!("process {}", child.id())), "{shown}");
     interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }

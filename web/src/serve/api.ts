@@ -62,11 +62,46 @@ export interface StudyProgress {
   message: string;
 }
 
+export interface LoadedObject {
+  name: string;
+  kernel_name: string;
+  sockets: number;
+  source: string | null;
+  parameters: string | null;
+  keeper: string;
+  registered: boolean;
+  replaced: boolean;
+  default_of: string[];
+  age_s: number | null;
+  calls: number;
+  time_ns: number;
+  hooks: { name: string; calls: number; time_ns: number }[];
+}
+
+export interface GroupCounts {
+  connections: number;
+  segments: number;
+  retransmissions: number;
+  mean_rtt_s: number;
+}
+
 export interface KernelStatus {
   status: {
     missing: string[];
-    loaded: { name: string; kernel_name: string; sockets: number; parameters: string | null; keeper: string; registered: boolean; default_of: string[] }[];
+    loaded: LoadedObject[];
     sockets: Record<string, number>;
+    selections: { cgroup: string | null; congestion_control: string; registered: boolean }[];
+    canaries: {
+      cgroup: string | null;
+      congestion_control: string;
+      rest: string | null;
+      share: number;
+      returning: boolean;
+      keeper: string;
+      canary_counts: GroupCounts;
+      rest_counts: GroupCounts;
+    }[];
+    counting: boolean;
   };
   loadable: { name: string; kernel_name: string; title: string; parameters: string[] }[];
 }

@@ -40,25 +40,35 @@ pub struct Flow {
 }
 
 fn compare(cwnd: &Cwnd, buffer: u32, time: f64) -> Command {
-    compare_over(cwnd, &Path { rate: "100 Mbit/s", delay: DELAY, buffer, time })
+    compare_over(cwnd, &recorded_path(buffer, time))
+}
+
+fn recorded_path(buffer: u32, time: f64) -> Path {
+    Path { rate: "100 Mbit/s", delay: DELAY, buffer, time }
 }
 
 fn compare_over(cwnd: &Cwnd, path: &Path) -> Command {
     let mut command = cwnd.compare("linux");
-    let Path { rate, delay, buffer, time } = *path;
-    command.args(["--rate", rate, "--delay", delay, "--receive-window", RECEIVE_WINDOW]);
-    command.args([
-        "--access-rate",
-        "unlimited",
-        "--access-buffer",
-        "bottleneck",
-        "--access-delay",
-        "0 s",
-        "--send-overhead",
-        "0 s",
-    ]);
-    command.args(["--buffer", &buffer.to_string(), "--duration", &format!("{time} s")]);
+    command.args(path_options(path));
     command
+}
+
+/// Returns the options of `cwnd compare` for a path.
+fn path_options(path: &Path) -> Vec<String> {
+    let Path { rate, delay, buffer, time } = *path;
+    let mut options = vec!["--rate", rate, "--delay", delay, "--receive-window", RECEIVE_WINDOW];
+    options.extend(["--access-rate", "unlimited", "--access-buffer", "bottleneck"]);
+    options.extend(["--access-delay", "0 s", "--send-overhead", "0 s"]);
+    let mut options: Vec<String> = options.into_iter().map(str::to_owned).collect();
+    options.extend(["--buffer".to_owned(), buffer.to_string(), "--duration".to_owned(), format!("{time} s")]);
+    options
+}
+
+/// Returns the options of `cwnd compare` for the path of the first archive, with flows that start at the given times.
+pub fn recorded(buffer: u32, time: f64) -> Vec<String> {
+    let mut options = path_options(&recorded_path(buffer, time));
+    options.extend(["--start-jitter", "0 s"].map(str::to_owned));
+    options
 }
 
 fn compare_single(cwnd: &Cwnd, case: &Case) -> Command {

@@ -23,7 +23,7 @@ pub struct Recordings {
 #[derive(Clone)]
 pub struct Recording {
     pub curve: Curve,
-    /// The kernel's count at its end.
+    /// The kernel's count at its end; NaN if it was not recorded.
     pub retransmissions: f64,
 }
 
@@ -86,20 +86,28 @@ pub fn recording(path: &Path) -> Result<Recording, String> {
 }
 
 fn parse(samples: &Samples) -> Result<Recording, String> {
-    let [time, cwnd, acked, retransmitted] =
-        ["time_s", "cwnd_pkts", "bytes_acked", "total_retrans"].map(|name| samples.column(name));
-    let (time, cwnd, acked, retransmitted) = (time?, cwnd?, acked?, retransmitted?);
+    let [time, cwnd, acked] = ["time_s", "cwnd_pkts", "bytes_acked"].map(|name| samples.column(name));
+    let (time, cwnd, acked) = (time?, cwnd?, acked?);
+    let retransmitted = samples.column("total_retrans").ok();
+    let state = samples.column("ca_state");
+    let mut lost = false;
     let points = samples.iter().map(|sample| {
+        lost |= match retransmitted {
+            Some(retransmitted) => sample.number(retransmitted)? > 0.0,
+            // Without the count, a loss shows as recovery (3) or loss (4).
+            None => sample.number(state.clone()?)? >= 3.0,
+        };
         Ok(Point {
             time: sample.number(time)?,
             cwnd: sample.number(cwnd)?,
             acked: sample.number(acked)?,
-            lost: sample.number(retransmitted)? > 0.0,
+            lost,
         })
     });
+    let curve = Curve(points.collect::<Result<_, String>>()?);
     let last = samples.iter().last().ok_or("there is no sample")?;
-    let retransmissions = last.number(retransmitted)?;
-    Ok(Recording { curve: Curve(points.collect::<Result<_, String>>()?), retransmissions })
+    let retransmissions = retransmitted.map_or(Ok(f64::NAN), |retransmitted| last.number(retransmitted))?;
+    Ok(Recording { curve, retransmissions })
 }
 
 #[cfg(test)]
@@ -114,6 +122,16 @@ mod tests {
         assert_eq!(curve.0.len(), 2);
         assert_eq!((curve.0[1].cwnd, curve.0[1].lost, curve.0[0].lost), (160.0, true, false));
         assert!(parse(&Samples::parse("time_s,cwnd_pkts\n0.1,40\n")).is_err());
+        let without =
+            "time_s,cwnd_pkts,bytes_acked,ca_state\n0.1,40,43441,0\n0.2,160,217201,3\n0.3,80,300000,0\n";
+        let lost = parse(&Samples::parse(without))
+            .unwrap()
+            .curve
+            .0
+            .iter()
+            .map(|point| point.lost)
+            .collect::<Vec<_>>();
+        assert_eq!(lost, [false, true, true]);
     }
 
     #[test]

@@ -1,12 +1,17 @@
 //! A canary: a share of a cgroup's new connections gets another congestion control, and both groups are counted.
 
 use super::{
-    LoadError,
+    Keeper, LoadError,
+    loaded::{content, holder},
     object::NAME_SIZE,
     programs::{self, CANARY, Cgroup},
     selections,
 };
-use libbpf_rs::{Link, MapCore, MapFlags, Object};
+use libbpf_rs::{
+    Link, MapCore, MapFlags, MapHandle, Object,
+    query::{LinkInfoIter, LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions},
+};
+use std::array;
 
 /// A canary that is going on. Dropping it detaches the program: new connections get what they would get without it.
 #[derive(Debug)]
@@ -15,7 +20,12 @@ pub struct Canary {
     _link: Link,
 }
 
-/// What the connections of a group have done since the canary began. `struct counts` of `host/canary.bpf.c`.
+/// How many parts a group has. `PARTS` of `host/canary.bpf.c`.
+pub const PARTS: usize = 32;
+/// Numbers of a part.
+const NUMBERS: usize = 6;
+
+/// What connections have done since the canary began. `struct counts` of `host/canary.bpf.c`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Connections that had a round trip.
@@ -32,13 +42,39 @@ pub struct Counts {
     pub returned: u64,
 }
 
+/// A group of connections in parts. Each connection belongs to one of them, drawn at random.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// The parts.
+    pub parts: [Counts; PARTS],
+}
+
 /// The two groups of a canary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Groups {
     /// Connections that got the new congestion control.
-    pub canary: Counts,
+    pub canary: Group,
     /// The others.
-    pub rest: Counts,
+    pub rest: Group,
+}
+
+/// A running canary of this host, as any process can see it.
+#[derive(Clone, Debug)]
+pub struct RunningCanary {
+    /// The cgroup; none if it has been removed.
+    pub cgroup: Option<Cgroup>,
+    /// The congestion control of the canaries.
+    pub name: String,
+    /// The congestion control of the others; none for what they would get without the canary.
+    pub rest: Option<String>,
+    /// The share of new connections that get it, from 0 to 1.
+    pub share: f64,
+    /// Open canaries are going back to what they had before.
+    pub returning: bool,
+    /// What keeps it.
+    pub keeper: Keeper,
+    /// The counts.
+    pub groups: Groups,
 }
 
 impl Canary {
@@ -79,24 +115,8 @@ impl Canary {
     /// # Errors
     /// The kernel does not show them.
     pub fn counts(&self) -> Result<Groups, LoadError> {
-        let read = |group: u32| -> Result<Counts, LoadError> {
-            let bytes = map(&self.object, "counts")
-                .lookup(&group.to_ne_bytes(), MapFlags::ANY)
-                .map_err(|error| LoadError::Kernel(format!("the counts of the canary: {error}")))?
-                .unwrap_or_default();
-            let mut words =
-                bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes")));
-            let mut next = || words.next().unwrap_or(0);
-            Ok(Counts {
-                sockets: next(),
-                segments: next(),
-                retransmissions: next(),
-                rtts: next(),
-                rtt_sum_us: next(),
-                returned: next(),
-            })
-        };
-        Ok(Groups { rest: read(0)?, canary: read(1)? })
+        let map = map(&self.object, "counts");
+        read(&map).map_err(|error| LoadError::Kernel(format!("the counts of the canary: {error}")))
     }
 
     /// Gives no new connection the canary's congestion control, and returns each open canary to what it had before, at its next round
@@ -109,6 +129,57 @@ impl Canary {
     }
 }
 
+/// Returns the canaries of the host.
+pub fn canaries() -> Vec<RunningCanary> {
+    let options = ProgInfoQueryOptions::default().include_map_ids(true);
+    let programs: Vec<_> = ProgInfoIter::with_query_opts(options)
+        .filter(|program| program.name.to_string_lossy() == "cwnd_canary")
+        .collect();
+    let running = |link: libbpf_rs::query::LinkInfo| {
+        let LinkTypeInfo::Cgroup(about) = link.info else { return None };
+        let program = programs.iter().find(|program| program.id == link.prog_id)?;
+        let maps: Vec<MapHandle> =
+            program.map_ids.iter().filter_map(|id| MapHandle::from_map_id(*id).ok()).collect();
+        let map = |what: &str| maps.iter().find(|map| map.name().to_string_lossy().contains(what));
+        let plan = content(map(".rodata")?.info().ok()?.info.id)?;
+        let control = map("control")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??;
+        let mut words =
+            control.chunks_exact(4).map(|word| u32::from_ne_bytes(word.try_into().unwrap_or_default()));
+        let (share, returning) = (words.next()?, words.next()?);
+        let name = |at: usize| {
+            let bytes = plan.get(at..at + NAME_SIZE)?;
+            let end = bytes.iter().position(|byte| *byte == 0)?;
+            Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
+        };
+        Some(RunningCanary {
+            cgroup: Cgroup::of_id(about.cgroup_id),
+            name: name(0)?,
+            rest: name(NAME_SIZE).filter(|name| !name.is_empty()),
+            share: f64::from(share) / f64::from(u32::MAX),
+            returning: returning != 0,
+            keeper: holder(link.id),
+            groups: read(map("counts")?).ok()?,
+        })
+    };
+    LinkInfoIter::default().filter_map(running).collect()
+}
+
+/// Reads the map of the counts: the parts of the rest, then those of the canary.
+fn read(map: &impl MapCore) -> libbpf_rs::Result<Groups> {
+    let part = |at: usize| -> libbpf_rs::Result<Counts> {
+        let bytes = map.lookup(&(at as u32).to_ne_bytes(), MapFlags::ANY)?.unwrap_or_default();
+        let mut numbers = [0; NUMBERS];
+        for (number, word) in numbers.iter_mut().zip(bytes.chunks_exact(8)) {
+            *number = u64::from_ne_bytes(word.try_into().unwrap_or_default());
+        }
+        let [sockets, segments, retransmissions, rtts, rtt_sum_us, returned] = numbers;
+        Ok(Counts { sockets, segments, retransmissions, rtts, rtt_sum_us, returned })
+    };
+    let parts = (0..2 * PARTS).map(part).collect::<libbpf_rs::Result<Vec<Counts>>>()?;
+    let group = |first: usize| Group { parts: array::from_fn(|i| parts[first + i]) };
+    Ok(Groups { rest: group(0), canary: group(PARTS) })
+}
+
 fn control(object: &Object, share: f64, returning: bool) -> Result<(), LoadError> {
     let share = (share.clamp(0.0, 1.0) * f64::from(u32::MAX)).round() as u32;
     let value: Vec<u8> = [share, u32::from(returning)].iter().flat_map(|word| word.to_ne_bytes()).collect();
@@ -119,6 +190,21 @@ fn control(object: &Object, share: f64, returning: bool) -> Result<(), LoadError
 
 fn map<'a>(object: &'a Object, name: &str) -> libbpf_rs::Map<'a> {
     object.maps().find(|map| map.name() == name).expect("host/canary.bpf.c declares it")
+}
+
+impl Group {
+    /// Returns the counts of all parts together.
+    pub fn total(&self) -> Counts {
+        let sum = |number: fn(&Counts) -> u64| self.parts.iter().map(number).sum();
+        Counts {
+            sockets: sum(|part| part.sockets),
+            segments: sum(|part| part.segments),
+            retransmissions: sum(|part| part.retransmissions),
+            rtts: sum(|part| part.rtts),
+            rtt_sum_us: sum(|part| part.rtt_sum_us),
+            returned: sum(|part| part.returned),
+        }
+    }
 }
 
 impl Counts {

@@ -9,6 +9,7 @@ use super::{
 use crate::KernelAlgorithm;
 use libbpf_rs::{Link, MapHandle, libbpf_sys};
 use std::{
+    collections::BTreeSet,
     fs, io,
     os::fd::{AsFd, AsRawFd},
     path::PathBuf,
@@ -52,8 +53,9 @@ pub struct Installed {
 ///
 /// # Errors
 /// Those of [`load()`](super::load()) and [`make_default`]; or the BPF file system cannot be written; or a name is taken and
-/// `replace` is not set.
+/// `replace` is not set; or two instances have the same name.
 pub fn install(instances: &[Instance], options: Options) -> Result<Vec<Installed>, LoadError> {
+    check_names(instances)?;
     if options.default
         && let Some(last) = instances.last()
     {
@@ -80,7 +82,7 @@ pub fn install(instances: &[Instance], options: Options) -> Result<Vec<Installed
         });
     }
     let mut pinned = new.into_iter().map(Loaded::pin).collect::<Result<Vec<Pinned>, LoadError>>()?;
-    replacing.iter_mut().try_for_each(Replacement::make)?;
+    make_all(&mut replacing)?;
     if options.default
         && let Some(last) = instances.last()
     {
@@ -95,6 +97,23 @@ pub fn install(instances: &[Instance], options: Options) -> Result<Vec<Installed
         change,
     };
     Ok(instances.iter().zip(changes).map(installed).collect())
+}
+
+/// Refuses two instances with one name: each would be the former one of the other.
+fn check_names(instances: &[Instance]) -> Result<(), LoadError> {
+    let mut names = BTreeSet::new();
+    match instances.iter().find(|instance| !names.insert(&instance.kernel_name)) {
+        None => Ok(()),
+        Some(second) => Err(LoadError::Parameter(format!(
+            "two of them have the name {} in the kernel: give one another name (`as`)",
+            second.kernel_name
+        ))),
+    }
+}
+
+/// Makes all replacements, or up to the first that is refused. The caller drops them then, which undoes those that were made.
+fn make_all(replacing: &mut [Replacement]) -> Result<(), LoadError> {
+    replacing.iter_mut().try_for_each(Replacement::make)
 }
 
 /// An instance that takes the place of one with the same name: the link of the old one gets the map of the new one. It is undone
@@ -182,3 +201,6 @@ impl Drop for Pinned {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -238,7 +238,7 @@ fn pins() -> BTreeMap<u32, PathBuf> {
 }
 
 /// The process that holds a link.
-fn holder(link: u32) -> Keeper {
+pub(super) fn holder(link: u32) -> Keeper {
     let line = format!("link_id:\t{link}");
     let holds = |process: &Path| {
         let descriptors = fs::read_dir(process.join("fdinfo")).into_iter().flatten().flatten();

@@ -97,7 +97,12 @@ pub fn forget_removed_cgroups() -> usize {
 }
 
 fn remove(pin: &std::path::Path) -> std::io::Result<()> {
+    // The kernel detaches the program of a removed file some time later, and by this at once.
+    let link = pin.exists().then(|| Link::open(pin));
     fs::remove_file(pin)?;
+    if let Some(Ok(link)) = link {
+        let _ = link.detach();
+    }
     // The last one leaves no folder.
     let _ = fs::remove_dir(folder());
     let _ = fs::remove_dir(PINS);

@@ -1,6 +1,9 @@
 //! Judges a canary against the rest, and returns to the former state where it is worse.
 
-use super::{Canary, Counts, Groups, LoadError};
+use super::{
+    Canary, Groups, LoadError,
+    chance::{Measure, chance},
+};
 use std::{
     sync::atomic::{AtomicBool, Ordering},
     thread,
@@ -20,6 +23,9 @@ pub struct Bounds {
     pub least_sockets: u64,
     /// Segments that each group must have sent before it is judged.
     pub least_segments: u64,
+    /// The significance level: the greatest probability with which a canary whose true values are at a bound is found to be worse at any
+    /// judgement, and that with which it is found to be within the bounds at the last.
+    pub significance: f64,
 }
 
 impl Default for Bounds {
@@ -30,6 +36,7 @@ impl Default for Bounds {
             rtt: 1.5,
             least_sockets: 20,
             least_segments: 10_000,
+            significance: 0.05,
         }
     }
 }
@@ -39,15 +46,58 @@ impl Default for Bounds {
 pub enum Verdict {
     /// A group is too small to judge; which, and by what.
     TooFew(String),
-    /// It is worse than a bound; by how much.
+    /// It is worse than a bound by more than chance; by how much.
     Worse(String),
-    /// It is within the bounds.
+    /// The difference from a bound is not larger than chance: there are not yet enough connections to tell.
+    Undecided(String),
+    /// It is within the bounds by more than chance.
     Within,
 }
 
-/// Judges a canary.
-pub fn judge(groups: &Groups, bounds: &Bounds) -> Verdict {
-    for (name, group) in [("canary", &groups.canary), ("rest", &groups.rest)] {
+/// A bound, and the words for what it bounds.
+struct Bound {
+    measure: Measure,
+    what: &'static str,
+    unit: &'static str,
+    /// How many units are 1.
+    scale: f64,
+    factor: f64,
+    margin: f64,
+}
+
+/// How many bounds there are.
+const BOUNDS: usize = 2;
+
+impl Bounds {
+    fn all(&self) -> [Bound; BOUNDS] {
+        [
+            Bound {
+                measure: Measure::Retransmissions,
+                what: "share of retransmitted segments",
+                unit: "%",
+                scale: 100.0,
+                factor: self.retransmissions,
+                margin: self.retransmission_margin,
+            },
+            Bound {
+                measure: Measure::RoundTripTime,
+                what: "mean round-trip time",
+                unit: "ms",
+                scale: 1e-3,
+                factor: self.rtt,
+                margin: 0.0,
+            },
+        ]
+    }
+}
+
+/// Judges a canary at one of `judgements` times.
+///
+/// The chance of each difference is that of [`chance`]. A canary is worse if the chance that its excess over a bound is none is at most
+/// the significance level divided by the number of bounds and judgements (Bonferroni's inequality: the level holds for all of them
+/// together, however they depend on each other). It is within the bounds if that of its distance from each bound is at most the level.
+pub fn judge(groups: &Groups, bounds: &Bounds, judgements: u32) -> Verdict {
+    for (name, group) in [("canary", groups.canary.total()), ("rest", groups.rest.total())] {
         if group.sockets < bounds.least_sockets || group.segments < bounds.least_segments {
             return Verdict::TooFew(format!(
                 "the {name} has {} connections and {} segments, of at least {} and {}",
@@ -55,23 +105,35 @@ pub fn judge(groups: &Groups, bounds: &Bounds) -> Verdict {
             ));
         }
     }
-    // `scale` units are 1.
-    let worse = |what: &str, unit: &str, scale: f64, value: fn(&Counts) -> f64, factor: f64, margin: f64| {
-        let [canary, rest] = [&groups.canary, &groups.rest].map(value);
-        let most = rest * factor + margin;
-        (canary > most).then(|| {
-            format!(
-                "its {what} is {:.3} {unit}, and that of the rest {:.3} {unit}: at most {:.3} {unit} would be within the bound",
-                scale * canary,
-                scale * rest,
-                scale * most
-            )
-        })
-    };
-    let (share, margin) = ("share of retransmitted segments", bounds.retransmission_margin);
-    worse(share, "%", 100.0, Counts::retransmission_rate, bounds.retransmissions, margin)
-        .or_else(|| worse("mean round-trip time", "ms", 1e3, Counts::mean_rtt_s, bounds.rtt, 0.0))
-        .map_or(Verdict::Within, Verdict::Worse)
+    let level = bounds.significance / (f64::from(judgements.max(1)) * BOUNDS as f64);
+    let mut verdict = Verdict::Within;
+    for bound in bounds.all() {
+        let Bound { measure, what, unit, scale, factor, margin } = bound;
+        let [Some(canary), Some(rest)] = [&groups.canary, &groups.rest].map(|group| measure.of(group)) else {
+            return Verdict::Undecided(format!("its {what} has too few connections to know its variation"));
+        };
+        let chance = chance(&canary, &rest, factor, margin);
+        let most = rest.value * factor + margin;
+        let compared = format!(
+            "its {what} is {:.3} {unit}, and that of the rest {:.3} {unit}: at most {:.3} {unit} would be within the bound",
+            scale * canary.value,
+            scale * rest.value,
+            scale * most
+        );
+        if chance <= level {
+            return Verdict::Worse(compared);
+        }
+        // The distance from the bound is significant at the other end of the distribution.
+        let other = 1.0 - chance;
+        if other > bounds.significance && verdict == Verdict::Within {
+            verdict = Verdict::Undecided(format!(
+                "{compared}; connections vary so much that a difference of this size has a probability of {:.0} % without any: \
+                 there are not yet enough to tell",
+                100.0 * chance.min(other)
+            ));
+        }
+    }
+    verdict
 }
 
 /// How a canary ended.
@@ -83,6 +145,8 @@ pub enum Ending {
     Worse(String),
     /// A group was too small to be judged to the end. Open canaries return.
     TooFew(String),
+    /// Chance could explain the difference from a bound to the end. Open canaries return.
+    Undecided(String),
     /// The user stopped it. Open canaries return.
     Stopped,
 }
@@ -106,6 +170,8 @@ pub fn watch(
     mut report: impl FnMut(&Groups, &Verdict),
 ) -> Result<Ending, LoadError> {
     let begin = Instant::now();
+    let judgements = until.as_nanos().div_ceil(every.as_nanos().max(1));
+    let judgements = u32::try_from(judgements).unwrap_or(u32::MAX);
     let mut next = every;
     let ending = loop {
         thread::sleep(TICK);
@@ -117,11 +183,12 @@ pub fn watch(
         }
         next += every;
         let groups = canary.counts()?;
-        let verdict = judge(&groups, bounds);
+        let verdict = judge(&groups, bounds, judgements);
         report(&groups, &verdict);
         match verdict {
             Verdict::Worse(why) => break Ending::Worse(why),
             Verdict::TooFew(why) if begin.elapsed() >= until => break Ending::TooFew(why),
+            Verdict::Undecided(why) if begin.elapsed() >= until => break Ending::Undecided(why),
             Verdict::Within if begin.elapsed() >= until => break Ending::Kept,
             _ => {}
         }
@@ -134,41 +201,4 @@ pub fn watch(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn counts(segments: u64, retransmissions: u64, rtt_us: u64) -> Counts {
-        Counts { sockets: 100, segments, retransmissions, rtts: 10, rtt_sum_us: 10 * rtt_us, returned: 0 }
-    }
-
-    fn verdict(canary: Counts) -> Verdict {
-        judge(&Groups { canary, rest: counts(100_000, 1_000, 20_000) }, &Bounds::default())
-    }
-
-    /// The rest retransmits 1 % at 20 ms: the bounds are 2.1 % and 30 ms.
-    #[test]
-    fn a_canary_is_worse_beyond_a_bound() {
-        assert_eq!(verdict(counts(10_000, 209, 29_900)), Verdict::Within);
-        let Verdict::Worse(why) = verdict(counts(10_000, 211, 20_000)) else { panic!("2.11 % is worse") };
-        assert!(why.contains("2.110 %") && why.contains("at most 2.100 %"), "{why}");
-        let Verdict::Worse(why) = verdict(counts(10_000, 0, 30_100)) else { panic!("30.1 ms is worse") };
-        assert!(why.contains("30.100 ms") && why.contains("at most 30.000 ms"), "{why}");
-    }
-
-    #[test]
-    fn a_small_group_is_not_judged() {
-        assert!(matches!(verdict(counts(9_999, 9_999, 1)), Verdict::TooFew(_)));
-        let few = Counts { sockets: 19, ..counts(10_000, 10_000, 1) };
-        let Verdict::TooFew(why) = verdict(few) else { panic!("19 connections are too few") };
-        assert!(why.starts_with("the canary has 19 connections"), "{why}");
-    }
-
-    /// A rest without any retransmission leaves the margin.
-    #[test]
-    fn a_single_retransmission_is_not_worse() {
-        let rest = counts(100_000, 0, 20_000);
-        let of = |canary| judge(&Groups { canary, rest }, &Bounds::default());
-        assert_eq!(of(counts(10_000, 10, 20_000)), Verdict::Within);
-        assert!(matches!(of(counts(10_000, 11, 20_000)), Verdict::Worse(_)));
-    }
-}
+mod tests;

@@ -27,17 +27,22 @@ impl Instances {
         given: &[(&str, &str)],
         options: Options,
     ) -> Result<(String, Change), String> {
+        let instance = self.instance(algorithm, letter, given);
+        let installed = load::install(&[instance], options).map_err(|error| error.to_string())?;
+        Ok((installed[0].kernel_name.clone(), installed[0].change))
+    }
+
+    /// Returns an instance, which is not loaded by that. What is loaded under its name is unloaded at last.
+    pub fn instance(&mut self, algorithm: &str, letter: char, given: &[(&str, &str)]) -> Instance {
         let given: Vec<(String, String)> =
             given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let algorithm = cwnd_kernel::find(algorithm).expect("an algorithm of the catalogue");
         let name = format!("o{}_{letter}", std::process::id());
-        let instance = Instance::named(algorithm, &name, &given).map_err(|error| error.to_string())?;
-        let installed = load::install(&[instance], options).map_err(|error| error.to_string())?;
-        let name = installed[0].kernel_name.clone();
-        if !self.0.contains(&name) {
-            self.0.push(name.clone());
+        let instance = Instance::named(algorithm, &name, &given).unwrap();
+        if !self.0.iter().any(|name| name == instance.kernel_name()) {
+            self.0.push(instance.kernel_name().to_owned());
         }
-        Ok((name, installed[0].change))
+        instance
     }
 }
 

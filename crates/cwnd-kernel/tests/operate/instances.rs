@@ -4,6 +4,7 @@ use super::host::{Allowed, Instances, objects, wait_for};
 use crate::lab::{Namespace, choose, congestion_control};
 use cwnd_kernel::load::{self, Change, Options};
 use std::{
+    ffi::CString,
     io::{Read, Write},
     net::{TcpListener, TcpStream},
 };
@@ -144,4 +145,96 @@ fn a_replaced_default_is_the_default_again() {
     drop(allowed);
     load::unload(&name, false).unwrap();
     assert_eq!(objects(&name), []);
+}
+
+/// Makes a file read-only for the calling thread and those that it starts, by a mount namespace of its own.
+fn make_read_only(file: &str) {
+    let file = CString::new(file).unwrap();
+    let nothing = std::ptr::null();
+    let mount = |flags: libc::c_ulong| {
+        // SAFETY: the strings end in zero, and neither a type nor data is given.
+        let done = unsafe { libc::mount(file.as_ptr(), file.as_ptr(), nothing, flags, nothing.cast()) };
+        assert_eq!(done, 0, "{}", std::io::Error::last_os_error());
+    };
+    // SAFETY: calls with plain numbers and strings that end in zero. Other threads keep their namespace.
+    unsafe {
+        assert_eq!(libc::unshare(libc::CLONE_NEWNS), 0);
+        let private = libc::MS_REC | libc::MS_PRIVATE;
+        assert_eq!(libc::mount(nothing, c"/".as_ptr(), nothing, private, nothing.cast()), 0);
+    }
+    mount(libc::MS_BIND);
+    mount(libc::MS_BIND | libc::MS_REMOUNT | libc::MS_RDONLY);
+}
+
+/// One call replaces two instances and loads a third. The kernel has updated both links when a setting of the second cannot be written.
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang and ip"]
+fn a_replacement_that_fails_halfway_is_undone() {
+    let mut instances = Instances::new();
+    let first = instances.load("elastic", 's', &[("beta", "0.8")]);
+    let second = instances.load("scalable", 't', &[("b", "0.2")]);
+    let namespace = Namespace::new("undone").unwrap();
+    let _allowed = Allowed::also(&second);
+    let listen = || TcpListener::bind("127.0.0.1:0");
+    let open = || {
+        load::make_default(&second).unwrap();
+        let listener = listen()?;
+        let mut open = Connection::with(&listener, &first);
+        open.send();
+        Ok((listener, open))
+    };
+    let (listener, mut open) = namespace.within(open).unwrap();
+    assert_eq!(congestion_control(&listener).unwrap(), second);
+
+    let wanted = [
+        instances.instance("elastic", 's', &[("beta", "0.6")]),
+        instances.instance("veno", 'u', &[]),
+        instances.instance("scalable", 't', &[("b", "0.3")]),
+    ];
+    let refused = std::thread::scope(|scope| {
+        let install = || {
+            make_read_only("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
+            load::install(&wanted, REPLACE).unwrap_err().to_string()
+        };
+        scope.spawn(install).join().unwrap()
+    });
+    assert!(refused.contains("tcp_allowed_congestion_control"), "{refused}");
+
+    // The kernel has the former ones alone, and names, defaults and permissions mean them again.
+    let former = |name: &str, parameters: &str| {
+        wait_for("only the former one is there", || objects(name) == [(parameters.to_owned(), true)]);
+    };
+    former(&first, "beta=0.8");
+    former(&second, "b=0.2");
+    assert_eq!(objects(wanted[1].kernel_name()), []);
+    assert!(Allowed::list().contains(&second));
+    open.send();
+    let inside = || {
+        let new = Connection::with(&listener, &first);
+        let with_default = listen()?;
+        assert_eq!(congestion_control(&with_default)?, second);
+        assert_eq!(sockets(&first), [("beta=0.8".to_owned(), 2)]);
+        // Both listeners, and the accepted ends of both connections.
+        assert_eq!(sockets(&second), [("b=0.2".to_owned(), 4)]);
+        drop(new);
+        Ok(())
+    };
+    namespace.within(inside).unwrap();
+    // Nothing of the failure is left: the same call succeeds.
+    let installed = load::install(&wanted, REPLACE).unwrap();
+    let changes: Vec<Change> = installed.iter().map(|one| one.change).collect();
+    assert_eq!(changes, [Change::Replaced, Change::Loaded, Change::Replaced]);
+    drop((listener, open));
+}
+
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control and clang"]
+fn a_name_is_given_once() {
+    let mut instances = Instances::new();
+    let wanted = ["0.8", "0.6"].map(|beta| instances.instance("elastic", 'v', &[("beta", beta)]));
+    for options in [Options::default(), REPLACE] {
+        let refused = load::install(&wanted, options).unwrap_err().to_string();
+        assert!(refused.contains("two of them have the name"), "{refused}");
+    }
+    assert_eq!(objects(wanted[0].kernel_name()), []);
 }

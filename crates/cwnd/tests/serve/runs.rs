@@ -211,7 +211,14 @@ fn the_kernel_is_shown_or_the_reason_is_said() {
     let server = Server::start();
     let kernel = server.get("/api/kernel");
     match kernel.status {
-        200 => assert!(kernel.json()["status"]["sockets"].is_object(), "{}", kernel.text()),
+        200 => {
+            let status = &kernel.json()["status"];
+            assert!(status["sockets"].is_object() && status["counting"].is_boolean(), "{}", kernel.text());
+            assert!(
+                ["loaded", "selections", "canaries"].iter().all(|part| status[part].is_array()),
+                "{status}"
+            );
+        }
         501 => assert!(kernel.json()["message"].as_str().is_some_and(|why| !why.is_empty())),
         other => panic!("{other}: {}", kernel.text()),
     }

@@ -10,10 +10,12 @@ use std::{path::PathBuf, time::Duration};
 const AFTER: &str = "\
 The canary is worse, and ends, as soon as
   its retransmission rate exceeds --max-retransmissions times that of the rest, plus --margin; or
-  its mean round-trip time exceeds --max-rtt times that of the rest.
-Before both groups have --min-connections and --min-segments, nothing is judged.
+  its mean round-trip time exceeds --max-rtt times that of the rest;
+each by more than chance, as the variation between connections shows it. It is within the bounds if it is below them by more than
+chance. Before both groups have --min-connections and --min-segments, nothing is judged.
 
-Exit codes: 0 it was within the bounds to the end; 1 it was worse; 3 there were too few connections to judge it; 130 Ctrl-C.
+Exit codes: 0 it was within the bounds at the end; 1 it was worse; 3 there were too few connections to judge it, or to tell the
+difference from chance; 130 Ctrl-C.
 In all cases but the first, open canaries return to the congestion control that they had before, at their next round trip.
 
 Example:
@@ -70,7 +72,11 @@ pub struct CanaryFlags {
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     min_segments: u64,
 
-    /// Select it for the whole cgroup if it is within the bounds to the end (`cwnd kernel select`).
+    /// The significance level: the probability with which chance may end a canary that is at a bound, in all judgements together.
+    #[arg(long, value_name = "SHARE", default_value = "5 %", value_parser = share)]
+    significance: f64,
+
+    /// Select it for the whole cgroup if it is within the bounds at the end (`cwnd kernel select`).
     #[arg(long)]
     promote: bool,
 }
@@ -99,6 +105,7 @@ pub fn run(flags: &CanaryFlags) -> Result<(), Failure> {
         rtt: flags.max_rtt,
         least_sockets: flags.min_connections,
         least_segments: flags.min_segments,
+        significance: flags.significance,
     };
     let canary = Canary::begin(&cgroup, &name, rest.as_deref(), flags.share).map_err(failure)?;
     output::print(&format!(
@@ -113,7 +120,7 @@ pub fn run(flags: &CanaryFlags) -> Result<(), Failure> {
     let (until, every) = (Duration::from_nanos(flags.until.0), Duration::from_nanos(flags.every.0));
     let ending = load::watch(&canary, &bounds, until, every, &stop, report).map_err(failure)?;
     printed?;
-    let returned = canary.counts().map_err(failure)?.canary.returned;
+    let returned = canary.counts().map_err(failure)?.canary.total().returned;
     drop(canary);
     let back = format!(
         "new connections get what they got before, as do open canaries ({returned} have returned so far)"
@@ -133,6 +140,9 @@ pub fn run(flags: &CanaryFlags) -> Result<(), Failure> {
             cgroup.path.display()
         )),
         Ending::Worse(why) => Err(Failure::differs(format!("{name} is worse: {why}; {back}"))),
+        Ending::Undecided(why) => {
+            Err(Failure::undecided(format!("{name} was not decided on: {why}; {back}")))
+        }
         Ending::TooFew(why) => Err(Failure::undecided(format!("{name} was not judged: {why}; {back}"))),
         Ending::Stopped => Err(Failure::stopped(format!("stopped: {back}"))),
     }
@@ -151,9 +161,14 @@ fn line(groups: &Groups, verdict: &Verdict) -> String {
     let verdict = match verdict {
         Verdict::TooFew(_) => "too few to judge",
         Verdict::Worse(_) => "worse",
+        Verdict::Undecided(_) => "not yet enough connections to tell",
         Verdict::Within => "within the bounds",
     };
-    format!("{}; {}; {verdict}\n", group("canary", &groups.canary), group("rest", &groups.rest))
+    format!(
+        "{}; {}; {verdict}\n",
+        group("canary", &groups.canary.total()),
+        group("rest", &groups.rest.total())
+    )
 }
 
 #[cfg(test)]

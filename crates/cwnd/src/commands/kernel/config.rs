@@ -2,7 +2,7 @@
 
 use super::{failure, registered};
 use crate::{failure::Failure, output, terminal::tell};
-use cwnd_kernel::load::{self, Cgroup, Instance};
+use cwnd_kernel::load::{self, Cgroup, Instance, Selection as Selected};
 use serde::Deserialize;
 use std::{
     collections::BTreeMap,
@@ -94,6 +94,15 @@ impl Config {
             output::print(&format!("cgroup {} selects {name}\n", cgroup.path.display()))?;
         }
         Ok(())
+    }
+
+    /// Removes the selections of those of its cgroups that had none before.
+    pub fn unselect_new(&self, before: &[Selected]) {
+        let cgroups = self.cgroup.iter().filter_map(|selection| Cgroup::find(&selection.path).ok());
+        for cgroup in cgroups.filter(|cgroup| before.iter().all(|one| one.cgroup.as_ref() != Some(cgroup))) {
+            // It may not have come to that one.
+            let _ = load::unselect(&cgroup);
+        }
     }
 
     /// Removes the selections of its cgroups.

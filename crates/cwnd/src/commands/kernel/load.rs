@@ -1,15 +1,16 @@
 //! `cwnd kernel load` and `unload`.
 
 use super::{config::Config, failure, find, is_all};
-use crate::{failure::Failure, output};
+use crate::{failure::Failure, interrupt, output};
 use clap::Args;
 use cwnd_kernel::{
     KernelAlgorithm,
-    load::{self, Approved, Change, Instance, Keeper, LoadError},
+    load::{self, Approved, Change, Installed, Instance, Keeper, LoadError},
 };
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::atomic::Ordering,
 };
 
 #[derive(Args)]
@@ -81,24 +82,38 @@ pub fn load(flags: &LoadFlags) -> Result<(), Failure> {
         None => Instance::new(algorithm, &parameters).map_err(failure),
     };
     let instances = algorithms.iter().map(instance).collect::<Result<Vec<Instance>, Failure>>()?;
-    install(&instances, approved.as_ref(), load::Options { default: flags.default, replace: flags.replace })
+    let options = load::Options { default: flags.default, replace: flags.replace };
+    install(&instances, approved.as_ref(), options).map(drop)
 }
 
-/// Loads what a file lists. The one that is to be the default comes last.
+/// Loads what a file lists: all or nothing, also if a signal ends the command (a service manager stops it while it starts).
 fn load_config(config: &Config, approved: Option<&Approved>, replace: bool) -> Result<(), Failure> {
-    let (default, others) = config.instances()?;
-    install(&others, approved, load::Options { default: false, replace })?;
-    if let Some(default) = default {
-        install(&[default], approved, load::Options { default: true, replace })?;
+    let stop = interrupt::catch().map_err(Failure::broken)?;
+    let (default, mut instances) = config.instances()?;
+    let options = load::Options { default: default.is_some(), replace };
+    // The default is the last one.
+    instances.extend(default);
+    let installed = install(&instances, approved, options)?;
+    let stopped = || match stop.load(Ordering::Relaxed) {
+        true => Err(Failure::stopped("stopped: what was not loaded before was unloaded".to_owned())),
+        false => Ok(()),
+    };
+    let before = load::selections();
+    let done = stopped().and_then(|()| config.select()).and_then(|()| stopped());
+    if done.is_err() {
+        config.unselect_new(&before);
+        for one in installed.iter().filter(|one| one.change == Change::Loaded) {
+            load::unload(&one.kernel_name, true).map_err(failure)?;
+        }
     }
-    config.select()
+    done
 }
 
 fn install(
     instances: &[Instance],
     approved: Option<&Approved>,
     options: load::Options,
-) -> Result<(), Failure> {
+) -> Result<Vec<Installed>, Failure> {
     if let Some(approved) = approved {
         let refused = |error: LoadError| Failure::broken(format!("--digests: {error}; nothing was loaded"));
         instances.iter().try_for_each(|instance| approved.check(instance.algorithm())).map_err(refused)?;
@@ -112,11 +127,12 @@ fn install(
             Change::Replaced => "replaced",
         };
         text += &format!("{what} {}, kept by {}\n", one.kernel_name, one.pin.display());
-        if options.default {
-            text += &format!("{} is what new sockets take if they ask for none\n", one.kernel_name);
-        }
     }
-    output::print(&text)
+    if let Some(default) = installed.last().filter(|_| options.default) {
+        text += &format!("{} is what new sockets take if they ask for none\n", default.kernel_name);
+    }
+    output::print(&text)?;
+    Ok(installed)
 }
 
 fn approved(path: &Path) -> Result<Approved, Failure> {

@@ -6,7 +6,7 @@ use crate::{
     output::{self, json},
 };
 use clap::Args;
-use cwnd_kernel::load::{self, Keeper, LoadedObject, Sockets};
+use cwnd_kernel::load::{self, Counts, Keeper, LoadedObject, RunningCanary, Sockets};
 use cwnd_report::table::{Align, Sacrifice, Table};
 use serde::Serialize;
 use std::{fs, path::PathBuf, time::Duration};
@@ -28,6 +28,8 @@ pub struct Status {
     sockets: Sockets,
     /// What cgroups select.
     selections: Vec<SelectionStatus>,
+    /// Running canaries (`cwnd kernel canary`).
+    canaries: Vec<CanaryStatus>,
     /// Whether the kernel counts the calls of programs (`kernel.bpf_stats_enabled`).
     counting: bool,
 }
@@ -75,6 +77,92 @@ struct SelectionStatus {
     /// Whether a congestion control of that name is registered.
     registered: bool,
     pin: PathBuf,
+}
+
+#[derive(Serialize)]
+struct CanaryStatus {
+    /// The directory of the cgroup; none if it has been removed.
+    cgroup: Option<PathBuf>,
+    congestion_control: String,
+    /// The congestion control of the other connections; none for what they would get without the canary.
+    rest: Option<String>,
+    /// The share of new connections that get it, from 0 to 1.
+    share: f64,
+    /// Open canaries are going back to what they had before.
+    returning: bool,
+    /// What keeps it.
+    keeper: String,
+    canary_counts: GroupStatus,
+    rest_counts: GroupStatus,
+}
+
+/// What a group of connections has done since its canary began.
+#[derive(Serialize)]
+struct GroupStatus {
+    /// Connections that had a round trip.
+    connections: u64,
+    segments: u64,
+    retransmissions: u64,
+    mean_rtt_s: f64,
+}
+
+impl GroupStatus {
+    fn new(counts: &Counts) -> GroupStatus {
+        GroupStatus {
+            connections: counts.sockets,
+            segments: counts.segments,
+            retransmissions: counts.retransmissions,
+            mean_rtt_s: counts.mean_rtt_s(),
+        }
+    }
+
+    fn in_words(&self) -> String {
+        let rate = if self.segments == 0 { 0.0 } else { self.retransmissions as f64 / self.segments as f64 };
+        format!(
+            "{} connections, {:.3} % retransmitted, {:.2} ms",
+            self.connections,
+            100.0 * rate,
+            1e3 * self.mean_rtt_s
+        )
+    }
+}
+
+impl CanaryStatus {
+    fn new(canary: RunningCanary) -> CanaryStatus {
+        CanaryStatus {
+            cgroup: canary.cgroup.map(|cgroup| cgroup.path),
+            congestion_control: canary.name,
+            rest: canary.rest,
+            share: canary.share,
+            returning: canary.returning,
+            keeper: canary.keeper.to_string(),
+            canary_counts: GroupStatus::new(&canary.groups.canary.total()),
+            rest_counts: GroupStatus::new(&canary.groups.rest.total()),
+        }
+    }
+
+    fn in_words(&self) -> String {
+        let cgroup = self.cgroup.as_ref().map_or_else(
+            || "a cgroup that was removed".to_owned(),
+            |cgroup| format!("cgroup {}", cgroup.display()),
+        );
+        let name = &self.congestion_control;
+        let what = match self.returning {
+            true => format!("The canaries of {cgroup} are going back from {name} to what they had before"),
+            false => {
+                format!(
+                    "{} % of the new connections of {cgroup} get {name}",
+                    (1e4 * self.share).round() / 100.0
+                )
+            }
+        };
+        format!(
+            "{what} (a canary, {}): {}; the rest: {}.",
+            self.keeper,
+            self.canary_counts.in_words(),
+            self.rest_counts.in_words()
+        )
+    }
 }
 
 impl LoadedStatus {
@@ -143,7 +231,14 @@ impl Status {
             registered: selection.registered,
             pin: selection.pin,
         });
-        Status { missing, loaded, sockets, selections: selections.collect(), counting: is_counting() }
+        Status {
+            missing,
+            loaded,
+            sockets,
+            selections: selections.collect(),
+            canaries: load::canaries().into_iter().map(CanaryStatus::new).collect(),
+            counting: is_counting(),
+        }
     }
 }
 
@@ -221,6 +316,7 @@ fn notes(status: &Status) -> Vec<String> {
             ),
         });
     }
+    notes.extend(status.canaries.iter().map(CanaryStatus::in_words));
     for why in &status.missing {
         notes.push(format!("This host cannot load algorithms; missing is {why}."));
     }

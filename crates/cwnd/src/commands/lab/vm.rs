@@ -2,8 +2,13 @@
 
 use crate::{failure::Failure, interrupt, output, terminal};
 use clap::Args;
-use cwnd_vm::{Clock, Job, Kernel, Machine};
-use std::{path::PathBuf, sync::atomic::Ordering, time::Duration};
+use cwnd_vm::{Clock, Init, Job, Kernel, Machine};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::Ordering,
+    time::Duration,
+};
 
 const EXAMPLES: &str = "\
 In the machine the command runs as root. `cwnd` is this program, `ip` is iproute2's, and the rest is BusyBox. It has no network but
@@ -18,7 +23,10 @@ Examples:
     cwnd lab vm --kernel newest -- cwnd compare cubic-linux --engine kernel --rate '20 Mbit/s' --rtt '20 ms' --duration '5 s'
 
   Several commands:
-    cwnd lab vm --kernel 6.1 -- 'uname -r; cwnd kernel load elastic'";
+    cwnd lab vm --kernel 6.1 -- 'uname -r; cwnd kernel load elastic'
+
+  A unit of systemd that is started at boot, with a file that it reads:
+    cwnd lab vm --unit cwnd.service --file kernel.toml=/etc/cwnd/kernel.toml -- systemctl status cwnd";
 
 /// The flags.
 #[derive(Args)]
@@ -48,6 +56,14 @@ pub struct Flags {
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     at_most: u64,
 
+    /// A file for the machine, and its absolute path there.
+    #[arg(long, value_name = "FILE=PATH", value_parser = file)]
+    file: Vec<(PathBuf, String)>,
+
+    /// Boot with this host's systemd, and start this unit at boot. The command runs after the boot.
+    #[arg(long, value_name = "FILE")]
+    unit: Vec<PathBuf>,
+
     /// The command: words, or one text for a shell.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -56,9 +72,12 @@ pub struct Flags {
 /// Do what the flags ask. The command's failure is a failure.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     let stop = interrupt::catch().map_err(Failure::broken)?;
-    if let [first, ..] = &cwnd_vm::missing()[..] {
+    let mut missing = cwnd_vm::missing();
+    missing.extend((!flags.unit.is_empty()).then(cwnd_vm::systemd_missing).flatten());
+    if let [first, ..] = &missing[..] {
         return Err(Failure::broken(first.clone()));
     }
+    let job = job(flags)?;
     let folder = flags.kernels.clone().unwrap_or_else(cwnd_vm::default_folder);
     let kernel = if flags.fetch {
         Kernel::fetch(&flags.kernel, &folder)
@@ -73,7 +92,6 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         at_most: Duration::from_secs(flags.at_most),
         ..Machine::new(kernel).map_err(Failure::broken)?
     };
-    let job = Job { script: script(&flags.command), files: Vec::new() };
     let mut failed = None;
     let ended = machine.run(&job, &stop, |line| {
         if let Err(failure) = output::print(&format!("{line}\n")) {
@@ -88,6 +106,38 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         (Some(failure), _) => Err(failure),
         (None, 0) => Ok(()),
         (None, code) => Err(Failure::broken(format!("the command ended with {code}"))),
+    }
+}
+
+/// Returns what the machine runs, with its files.
+fn job(flags: &Flags) -> Result<Job, Failure> {
+    let read = |file: &Path| {
+        fs::read(file).map_err(|error| Failure::bad_input(format!("{}: {error}", file.display())))
+    };
+    let mut job = Job { script: script(&flags.command), ..Job::default() };
+    for (file, path) in &flags.file {
+        job.files.push((path.clone(), read(file)?));
+    }
+    let mut enabled = Vec::new();
+    for unit in &flags.unit {
+        let name = unit.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        job.files.push((format!("/etc/systemd/system/{name}"), read(unit)?));
+        enabled.push(name);
+    }
+    if !enabled.is_empty() {
+        job.init = Init::Systemd { enabled };
+    }
+    Ok(job)
+}
+
+/// Reads `FILE=PATH`.
+fn file(text: &str) -> Result<(PathBuf, String), String> {
+    match text.split_once('=') {
+        Some((file, path)) if path.starts_with('/') && !path.ends_with('/') => {
+            Ok((PathBuf::from(file), path.to_owned()))
+        }
+        _ => Err("it is a file and its absolute path in the machine, as kernel.toml=/etc/cwnd/kernel.toml"
+            .to_owned()),
     }
 }
 
@@ -106,6 +156,14 @@ fn script(command: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_has_an_absolute_path() {
+        assert_eq!(file("a/b.toml=/etc/b.toml"), Ok((PathBuf::from("a/b.toml"), "/etc/b.toml".to_owned())));
+        for wrong in ["b.toml", "b.toml=", "b.toml=etc/b", "b.toml=/etc/"] {
+            assert!(file(wrong).unwrap_err().contains("absolute path"));
+        }
+    }
 
     #[test]
     fn words_reach_the_command_as_they_are() {

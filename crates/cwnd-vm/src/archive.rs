@@ -1,0 +1,104 @@
+//! An archive of files for a machine.
+
+use crate::packages::output;
+use cpio::newc::{Builder, trailer};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Returns the libraries of a program, its loader among them.
+fn libraries(program: &Path) -> Result<Vec<PathBuf>, String> {
+    let listed = match output(Command::new("ldd").arg(program)) {
+        Ok(listed) => listed,
+        Err(why) if why.contains("not a dynamic executable") => String::new(),
+        Err(why) => return Err(why),
+    };
+    let paths = listed.lines().filter_map(|line| line.split_whitespace().find(|word| word.starts_with('/')));
+    Ok(paths.map(PathBuf::from).collect())
+}
+
+fn failed(error: std::io::Error) -> String {
+    format!("the file system of the machine cannot be written: {error}")
+}
+
+pub struct Archive<W: Write> {
+    out: W,
+    inode: u32,
+    /// The folders and libraries that it has.
+    names: BTreeSet<String>,
+}
+
+impl Archive<BufWriter<fs::File>> {
+    /// Creates an archive (`newc`, as Linux's documentation of initramfs has it).
+    pub fn create(file: &Path) -> Result<Self, String> {
+        let target = fs::File::create(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        Ok(Archive { out: BufWriter::new(target), inode: 0, names: BTreeSet::new() })
+    }
+
+    /// Writes its end.
+    pub fn finish(self) -> Result<(), String> {
+        let mut out = trailer(self.out).map_err(failed)?;
+        out.flush().map_err(failed)
+    }
+}
+
+impl<W: Write> Archive<W> {
+    pub fn folder(&mut self, name: &str) -> Result<(), String> {
+        if let Some((parent, _)) = name.rsplit_once('/') {
+            self.folder(parent)?;
+        }
+        if self.names.insert(name.to_owned()) { self.entry(name, b"", 0o040_755) } else { Ok(()) }
+    }
+
+    pub fn copy(&mut self, name: &str, file: &Path) -> Result<(), String> {
+        self.add(name, &read(file)?, 0o100_755)
+    }
+
+    /// Adds a file or a symbolic link of the host at the same place, and the libraries of a program.
+    pub fn mirror(&mut self, file: &Path) -> Result<(), String> {
+        let failed = |error: std::io::Error| format!("{}: {error}", file.display());
+        let name = file.to_string_lossy().trim_start_matches('/').to_owned();
+        let about = fs::symlink_metadata(file).map_err(failed)?;
+        if about.is_symlink() {
+            let target = fs::read_link(file).map_err(failed)?;
+            return self.add(&name, target.as_os_str().as_encoded_bytes(), 0o120_777);
+        }
+        let content = read(file)?;
+        let is_program = content.starts_with(b"\x7fELF");
+        self.add(&name, &content, 0o100_000 | about.permissions().mode() & 0o755)?;
+        if is_program { self.libraries_of(file) } else { Ok(()) }
+    }
+
+    pub fn libraries_of(&mut self, program: &Path) -> Result<(), String> {
+        for library in libraries(program)? {
+            let name = library.to_string_lossy().trim_start_matches('/').to_owned();
+            if !self.names.contains(&name) {
+                self.copy(&name, &library)?;
+                self.names.insert(name);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn add(&mut self, name: &str, content: &[u8], mode: u32) -> Result<(), String> {
+        if let Some((folder, _)) = name.rsplit_once('/') {
+            self.folder(folder)?;
+        }
+        self.entry(name, content, mode)
+    }
+
+    fn entry(&mut self, name: &str, content: &[u8], mode: u32) -> Result<(), String> {
+        self.inode += 1;
+        let entry = Builder::new(name).ino(self.inode).mode(mode).nlink(1);
+        let size = u32::try_from(content.len()).map_err(|_| format!("{name} has more than 4 GiB"))?;
+        let mut writer = entry.write(&mut self.out, size);
+        writer.write_all(content).and_then(|()| writer.finish().map(drop)).map_err(failed)
+    }
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    fs::read(file).map_err(|error| format!("{}: {error}", file.display()))
+}
