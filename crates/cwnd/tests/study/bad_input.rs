@@ -99,7 +99,8 @@ fn a_torn_store_is_told_and_left_alone() {
     fs::write(&database, &torn).unwrap();
     let said = place.refused(1, &["run", "quick.toml"]);
     assert!(
-        said.contains("results.sqlite`: it is damaged, or the disk failed to read it (") && said.contains("Nothing has been changed"),
+        said.contains("results.sqlite`: it is damaged, or the disk failed to read it (")
+            && said.contains("Nothing has been changed"),
         "{said}"
     );
     assert!(said.contains("mv results/quick/results.sqlite results/quick/results.sqlite.damaged"), "{said}");
