@@ -1,10 +1,10 @@
-//! What the kernel's own congestion controls tell of their state: `TCP_CC_INFO`, the structures of `linux/inet_diag.h`.
+//! What the kernel's own congestion controls report of their state: `TCP_CC_INFO`, the structures of `linux/inet_diag.h`.
 
 use crate::socket;
 use crate::states::StateReader;
 use socket2::Socket;
 
-/// A congestion control of the kernel's own that tells of its state. The names are those of the algorithm in `cwnd-cc`, so that both can be
+/// A congestion control of the kernel's own that reports its state. The names are those of the algorithm in `cwnd-cc`, so that both can be
 /// drawn in one figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModuleState {

@@ -91,7 +91,7 @@ pub fn discard(socket: &Socket) -> io::Result<Option<usize>> {
     }
 }
 
-/// What a socket's congestion control tells of itself (`TCP_CC_INFO`); nothing if it tells nothing.
+/// What a socket's congestion control reports of itself (`TCP_CC_INFO`); nothing if it reports nothing.
 ///
 /// # Errors
 /// If the kernel does not answer.

@@ -105,7 +105,7 @@ struct Tally {
     crashes: u64,
     operations: u64,
     failed_operations: u64,
-    /// Runs that were not read because the disk failed, and runs that were read correctly from such a disk.
+    /// Runs that were not read because the disk failed, and runs that were read correctly from that disk.
     unread: u64,
     read: u64,
     /// Runs that were found after a crash.
