@@ -51,7 +51,12 @@ unsafe fn write_at(fd: c_int, bytes: *const c_void, count: usize, offset: Option
         // SAFETY: asking for a file's position changes nothing.
         unsafe { libc::lseek(fd, 0, libc::SEEK_CUR) }
     });
-    match disk::ask(&path, Request::Write { at: at as u64, bytes: content }) {
+    transfer(disk::ask(&path, Request::Write { at: at as u64, bytes: content }), count, system)
+}
+
+/// Makes a system call that moves at most `count` bytes, as the disk has decided.
+fn transfer(verdict: Verdict, count: usize, system: impl Fn(usize) -> isize) -> isize {
+    match verdict {
         Verdict::Do => system(count),
         Verdict::Part(part) => system(part),
         Verdict::Fail(errno) => fail(errno) as isize,
@@ -101,11 +106,7 @@ unsafe fn read_at(fd: c_int, bytes: *mut c_void, count: usize, offset: Option<i6
         }
     };
     let verdict = mounted_path_of(fd).map_or(Verdict::Do, |path| disk::ask(&path, Request::Read(count)));
-    match verdict {
-        Verdict::Do => system(count),
-        Verdict::Part(part) => system(part),
-        Verdict::Fail(errno) => fail(errno) as isize,
-    }
+    transfer(verdict, count, system)
 }
 
 /// See read(2).

@@ -7,91 +7,21 @@
 #![cfg(target_os = "linux")]
 
 mod disk;
+mod interception;
 mod interpose;
+mod mode;
 mod model;
 
 use cwnd_scenario::{Purpose, Stream};
 use cwnd_study::store::DATABASE;
 use cwnd_study::{RunKey, Store, StoreError, StoreErrorKind, StoredState, trace_file};
 use disk::Faults;
+use mode::{MODES, Mode};
 use model::{Maker, Run, State};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::rc::Rc;
-
-/// What goes wrong in the life of a store, and what holds all the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    /// The process is killed; the operating system survives. Every run that was reported as stored is there. The transaction in
-    /// progress is there as a whole or not at all.
-    Kill,
-    /// The power goes, on a disk whose syncs are honest. The store has the state after one of its transactions, and none
-    /// older than the last sync of its log: the last transactions may be lost, and nothing before them. What is lost does not
-    /// come back later.
-    PowerCut,
-    /// Writes are short, and the power goes. No operation fails, and the rest is as in [`Mode::PowerCut`].
-    ShortWrites,
-    /// Writes and syncs fail (EIO), or the disk is full for a while (ENOSPC), and then the process is killed. An operation
-    /// that fails has changed nothing, the store can still be used, and the rest is as in [`Mode::Kill`].
-    ErrorsAndKill,
-    /// Reads fail (EIO) or are short, and so do mappings into memory (ENOMEM), and then the process is killed. An operation that
-    /// fails names a file of the store, and has changed nothing. What is read is right. Once the disk reads again, everything is
-    /// there and the same open store can be used. The rest is as in [`Mode::Kill`].
-    ReadErrors,
-    /// The same as in [`Mode::ErrorsAndKill`], and then the power goes. A transaction that failed may be there as a whole, if the disk had written it before
-    /// it reported the failure. The rest is as in [`Mode::PowerCut`].
-    ErrorsAndPowerCut,
-    /// Syncs report success and keep nothing, and the power goes. No store can keep its runs on this disk. Each run that
-    /// is found is right, as some transaction wrote it; everything else is missing or is reported as damaged. Nothing panics.
-    Lies,
-}
-
-const MODES: [Mode; 7] = [
-    Mode::Kill,
-    Mode::PowerCut,
-    Mode::ShortWrites,
-    Mode::ErrorsAndKill,
-    Mode::ErrorsAndPowerCut,
-    Mode::Lies,
-    Mode::ReadErrors,
-];
-
-impl Mode {
-    fn faults(self, random: &mut Stream) -> Faults {
-        let errors = Faults {
-            short_writes: 20,
-            io_errors: [0, 5, 30][random.below(3) as usize],
-            full: [0, 2, 10][random.below(3) as usize],
-            ..Faults::default()
-        };
-        match self {
-            Mode::Kill | Mode::PowerCut => Faults::default(),
-            Mode::ShortWrites => Faults { short_writes: 200, ..Faults::default() },
-            Mode::ErrorsAndKill | Mode::ErrorsAndPowerCut => errors,
-            Mode::ReadErrors => Faults {
-                short_reads: 50,
-                read_errors: [0, 5, 30, 200][random.below(4) as usize],
-                map_errors: [0, 300][random.below(2) as usize],
-                ..Faults::default()
-            },
-            Mode::Lies => Faults { lies: [300, 900, 1_000][random.below(3) as usize], ..Faults::default() },
-        }
-    }
-
-    fn has_errors(self) -> bool {
-        matches!(self, Mode::ErrorsAndKill | Mode::ErrorsAndPowerCut | Mode::ReadErrors)
-    }
-
-    /// Whether the disk keeps what it has promised to keep.
-    fn is_honest(self) -> bool {
-        self != Mode::Lies
-    }
-
-    fn cuts_power(self) -> bool {
-        !matches!(self, Mode::Kill | Mode::ErrorsAndKill | Mode::ReadErrors)
-    }
-}
 
 /// Crashes on one directory, one after the other.
 const CRASHES: u64 = 5;
@@ -640,87 +570,4 @@ fn a_creation_is_reported_as_failed_if_its_directory_cannot_be_synced() {
     disk::with(|disk| disk.faults = Faults::default());
     assert!(Store::create(&root).is_ok());
     disk::unmount();
-}
-
-/// A test of the test: the faults reach the files of SQLite and of the standard library.
-#[test]
-fn calls_are_intercepted() {
-    let directory = tempfile::tempdir().unwrap();
-    let root = fs::canonicalize(directory.path()).unwrap();
-    disk::mount(&root, 1);
-    let mut store = Store::create(&root).unwrap();
-    let mut maker = Maker::new(SEEDS);
-    disk::with(|disk| disk.faults.io_errors = 1_000);
-    let error = store.traces().write(maker.key(0, 1), &maker.scenario(0, 1), maker.trace(1)).unwrap_err();
-    assert!(error.reason.contains("Input/output error"), "{error}");
-    let error = store.put(&maker.done(0, 1, None).new).unwrap_err();
-    assert!(error.reason.starts_with("the disk failed or is full"), "{error}");
-    disk::with(|disk| disk.faults = Faults { full: 1_000, ..Faults::default() });
-    let error = store.put(&maker.done(0, 1, None).new).unwrap_err();
-    assert!(error.reason.starts_with("the disk is full"), "{error}");
-    let error = store.keep_study(&maker.study(10)).unwrap_err();
-    assert!(error.reason.contains("No space left"), "{error}");
-    disk::with(|disk| disk.switch_off());
-    drop(store);
-    disk::unmount();
-}
-
-/// A test of the test: errors of reads and of mappings reach SQLite and the standard library.
-#[test]
-fn reads_and_mappings_are_intercepted() {
-    let directory = tempfile::tempdir().unwrap();
-    let root = fs::canonicalize(directory.path()).unwrap();
-    disk::mount(&root, 1);
-    let mut store = Store::create(&root).unwrap();
-    let mut maker = Maker::new(SEEDS);
-    let trace = store.traces().write(maker.key(0, 1), &maker.scenario(0, 1), maker.trace(1)).unwrap();
-    let digest = trace.digest;
-    let run = maker.done(0, 1, Some(trace));
-    store.put(&run.new).unwrap();
-    drop(store);
-    // A reader that cannot map the file of locks reads a database without a log as it is.
-    for (faults, opens, creates) in [
-        (Faults { read_errors: 1_000, ..Faults::default() }, false, false),
-        (Faults { map_errors: 1_000, ..Faults::default() }, true, false),
-        (Faults { short_reads: 1_000, ..Faults::default() }, true, true),
-    ] {
-        disk::with(|disk| disk.faults = faults);
-        assert_eq!(
-            (Store::open(&root).is_ok(), Store::create(&root).is_ok()),
-            (opens, creates),
-            "{faults:?}"
-        );
-    }
-    disk::with(|disk| disk.faults = Faults::default());
-    let store = Store::open(&root).unwrap();
-    let samples = |store: &Store| match store.get(run.key).unwrap().unwrap().state {
-        StoredState::Done { trace: Some(trace), .. } => trace.samples,
-        other => panic!("{other:?}"),
-    };
-    let there = samples(&store);
-    disk::with(|disk| disk.faults.read_errors = 1_000);
-    let error = there.read().unwrap_err();
-    assert_eq!(Some(&*error.path), there.path());
-    assert!(error.reason.contains("Input/output error"), "{error}");
-    disk::with(|disk| disk.faults = Faults { short_reads: 1_000, ..Faults::default() });
-    assert_eq!(trace_file::digest(&samples(&store).read().unwrap()), digest);
-    disk::unmount();
-}
-
-/// A mapped file whose disk fails kills the process (SIGBUS). SQLite maps the file that coordinates processes, which is made
-/// again if it is lost, and neither the database nor its log.
-#[test]
-fn sqlite_maps_neither_the_database_nor_the_log() {
-    let directory = tempfile::tempdir().unwrap();
-    let root = fs::canonicalize(directory.path()).unwrap();
-    let mut store = Store::create(&root).unwrap();
-    let mut maker = Maker::new(SEEDS);
-    store.put(&maker.done(0, 1, None).new).unwrap();
-    let reader = Store::open(&root).unwrap();
-    assert!(reader.get(maker.key(0, 1)).unwrap().is_some());
-    let maps = fs::read_to_string("/proc/self/maps").unwrap();
-    let root = root.to_string_lossy();
-    let mapped: BTreeSet<&str> =
-        maps.lines().filter_map(|line| Some(line.split_once(&*root)?.1.trim_start_matches('/'))).collect();
-    assert_eq!(mapped, BTreeSet::from(["results.sqlite-shm"]));
 }
