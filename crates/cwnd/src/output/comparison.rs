@@ -14,7 +14,7 @@ use cwnd_report::{
     table::{Align, Sacrifice, Table},
     validity_warnings,
 };
-use cwnd_scenario::{ByteSize, DelayedAck, Ecn, Emulation, FlowSpec, QueueLimit, Scenario};
+use cwnd_scenario::{ByteSize, DelayedAck, Ecn, Emulation, FlowSpec, QueueLimit, Scenario, Time};
 use std::time::Duration;
 
 /// What is compared.
@@ -147,7 +147,9 @@ fn emulations(entries: &[Entry<'_>], results: &[Vec<Measured>]) -> String {
     let all = || results.iter().flatten().filter_map(|run| run.emulation.as_deref());
     let Some(first) = all().next() else { return String::new() };
     let late = all().map(|emulation| emulation.late_p99).max().unwrap_or_default();
-    let latest = all().map(|emulation| emulation.late_max).max().unwrap_or_default();
+    // To the microsecond above, as the percentile.
+    let latest = all().map(|emulation| emulation.late_max.0.div_ceil(1000)).max().unwrap_or_default();
+    let latest = Time(1000 * latest);
     let mut text =
         format!("  run by {}; of 100 packets 99 were at most {late} late, the latest {latest}\n", first.host);
     text +=
