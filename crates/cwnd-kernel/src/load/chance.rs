@@ -77,14 +77,14 @@ impl Measure {
         let dispersion = (y > 0.0).then(|| (variance * x / value).max(1.0));
         Some(Ratio { value, variance, freedom, counts: Some(CountRatio { x, dispersion }) })
     }
+}
 
-    /// The variance of a canary's ratio if its true value is `bound`.
-    fn variance_at(bound: f64, canary: &Ratio, rest: &Ratio) -> f64 {
-        let Some(CountRatio { x, dispersion }) = canary.counts else { return canary.variance };
-        // Without an event, its dispersion is not known.
-        let other = rest.counts.and_then(|counts| counts.dispersion);
-        dispersion.or(other).unwrap_or(1.0) * bound / x
-    }
+/// The variance of a canary's ratio if its true value is `bound`.
+fn variance_at(bound: f64, canary: &Ratio, rest: &Ratio) -> f64 {
+    let Some(CountRatio { x, dispersion }) = canary.counts else { return canary.variance };
+    // Without an event, its dispersion is not known.
+    let other = rest.counts.and_then(|counts| counts.dispersion);
+    dispersion.or(other).unwrap_or(1.0) * bound / x
 }
 
 /// Returns the probability that the canary's ratio exceeds `factor` times that of the rest plus `margin` by at least as much as it
@@ -92,7 +92,7 @@ impl Measure {
 pub fn chance(canary: &Ratio, rest: &Ratio, factor: f64, margin: f64) -> f64 {
     let bound = factor * rest.value + margin;
     let excess = canary.value - bound;
-    let variances = [Measure::variance_at(bound, canary, rest), factor * factor * rest.variance];
+    let variances = [variance_at(bound, canary, rest), factor * factor * rest.variance];
     let variance = variances[0] + variances[1];
     if variance == 0.0 {
         return if excess > 0.0 { 0.0 } else { 1.0 };
@@ -156,8 +156,8 @@ mod tests {
         close(none.variance, 1.0 / 160_000.0);
         assert_eq!(none.counts.unwrap().dispersion, None);
         let rest = Measure::Retransmissions.of(&group(&[(100, 10), (200, 40), (100, 30)])).unwrap();
-        close(Measure::variance_at(0.01, &none, &rest), 0.000_093_75);
-        close(Measure::variance_at(0.01, &none, &none), 0.000_025);
+        close(variance_at(0.01, &none, &rest), 0.000_093_75);
+        close(variance_at(0.01, &none, &none), 0.000_025);
         assert_eq!(Measure::Retransmissions.of(&group(&[(100, 1)])), None);
     }
 

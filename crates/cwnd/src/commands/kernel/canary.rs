@@ -1,9 +1,9 @@
 //! `cwnd kernel canary`: another congestion control for a share of new connections, with an automatic return.
 
-use super::{failure, registered};
+use super::{failure, registered, status::GroupStatus};
 use crate::{failure::Failure, interrupt, output};
 use clap::Args;
-use cwnd_kernel::load::{self, Bounds, Canary, Cgroup, Counts, Ending, Groups, Verdict};
+use cwnd_kernel::load::{self, Bounds, Canary, Cgroup, Ending, Groups, Verdict};
 use cwnd_scenario::Time;
 use std::{path::PathBuf, time::Duration};
 
@@ -150,25 +150,15 @@ pub fn run(flags: &CanaryFlags) -> Result<(), Failure> {
 
 /// The counts of both groups.
 fn line(groups: &Groups, verdict: &Verdict) -> String {
-    let group = |name: &str, counts: &Counts| {
-        format!(
-            "{name} {} connections, {:.3} % retransmitted, {:.2} ms",
-            counts.sockets,
-            100.0 * counts.retransmission_rate(),
-            1e3 * counts.mean_rtt_s()
-        )
-    };
     let verdict = match verdict {
         Verdict::TooFew(_) => "too few to judge",
         Verdict::Worse(_) => "worse",
         Verdict::Undecided(_) => "not yet enough connections to tell",
         Verdict::Within => "within the bounds",
     };
-    format!(
-        "{}; {}; {verdict}\n",
-        group("canary", &groups.canary.total()),
-        group("rest", &groups.rest.total())
-    )
+    let [canary, rest] =
+        [&groups.canary, &groups.rest].map(|group| GroupStatus::new(&group.total()).in_words());
+    format!("canary {canary}; rest {rest}; {verdict}\n")
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ struct CanaryStatus {
 
 /// What a group of connections has done since its canary began.
 #[derive(Serialize)]
-struct GroupStatus {
+pub(super) struct GroupStatus {
     /// Connections that had a round trip.
     connections: u64,
     segments: u64,
@@ -107,7 +107,7 @@ struct GroupStatus {
 }
 
 impl GroupStatus {
-    fn new(counts: &Counts) -> GroupStatus {
+    pub(super) fn new(counts: &Counts) -> GroupStatus {
         GroupStatus {
             connections: counts.sockets,
             segments: counts.segments,
@@ -116,7 +116,7 @@ impl GroupStatus {
         }
     }
 
-    fn in_words(&self) -> String {
+    pub(super) fn in_words(&self) -> String {
         let rate = if self.segments == 0 { 0.0 } else { self.retransmissions as f64 / self.segments as f64 };
         format!(
             "{} connections, {:.3} % retransmitted, {:.2} ms",
