@@ -121,6 +121,12 @@ fn job(flags: &Flags) -> Result<Job, Failure> {
     let mut enabled = Vec::new();
     for unit in &flags.unit {
         let name = unit.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if unit.extension().is_none() {
+            return Err(Failure::bad_input(format!(
+                "--unit {}: the name of a unit ends in its type, as cwnd.service",
+                unit.display()
+            )));
+        }
         job.files.push((format!("/etc/systemd/system/{name}"), read(unit)?));
         enabled.push(name);
     }
