@@ -17,7 +17,7 @@ pub enum ModuleState {
 }
 
 impl ModuleState {
-    /// Returns what the congestion control tells that the kernel calls `name`, if it is one of those.
+    /// Returns the kind of the congestion control that the kernel calls `name`; none if it reports nothing that is read here.
     pub fn of(name: &str) -> Option<ModuleState> {
         match name {
             "bbr" => Some(ModuleState::Bbr),
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn bbr_tells_its_bandwidth_in_bytes_and_its_gains_in_256ths() {
+    fn bbr_reports_its_bandwidth_in_bytes_and_its_gains_in_256ths() {
         // 2^32 + 1 bytes a second, 40 ms, gains of 1.25 and 2.
         let values = ModuleState::Bbr.values(&answer(&[1, 1, 40_000, 320, 512])).unwrap();
         assert_eq!(values, [8.0 * 4_294_967_297.0, 0.04, 1.25, 2.0]);
@@ -81,12 +81,12 @@ mod tests {
     }
 
     #[test]
-    fn dctcp_tells_alpha_in_1024ths() {
+    fn dctcp_reports_alpha_in_1024ths() {
         assert_eq!(ModuleState::Dctcp.values(&answer(&[1, 256, 7, 9])), Some(vec![0.25]));
     }
 
     #[test]
-    fn vegas_tells_base_rtt_before_the_last_round_trips_least() {
+    fn vegas_reports_base_rtt_before_the_last_round_trips_least() {
         assert_eq!(ModuleState::Vegas.values(&answer(&[1, 5, 20_000, 30_000])), Some(vec![0.02, 0.03]));
         let values = ModuleState::Vegas.values(&answer(&[1, 0, 20_000, UNKNOWN_RTT])).unwrap();
         assert!(values[1].is_nan());
@@ -96,10 +96,12 @@ mod tests {
     fn names_are_those_of_the_algorithms() {
         for name in ["bbr", "dctcp", "vegas", "yeah"] {
             let known = cwnd_cc::find(name).unwrap().observables;
-            let told = ModuleState::of(name).unwrap().names();
+            let reported = ModuleState::of(name).unwrap().names();
             // YeAH's own code keeps no round-trip time of the last round trip.
-            let missing: Vec<_> =
-                told.iter().filter(|told| known.iter().all(|known| known.name != **told)).collect();
+            let missing: Vec<_> = reported
+                .iter()
+                .filter(|reported| known.iter().all(|known| known.name != **reported))
+                .collect();
             assert_eq!(missing, if name == "yeah" { vec![&"rtt"] } else { vec![] }, "{name}");
         }
         assert_eq!(ModuleState::of("reno"), None);

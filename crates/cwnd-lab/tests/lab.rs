@@ -418,7 +418,7 @@ fn what_the_kernel_lacks_is_loaded_for_the_run() {
 
 #[test]
 #[ignore = "needs root, TUN devices and ip"]
-fn samples_have_what_the_kernels_bbr_tells_of_itself() {
+fn samples_have_what_the_kernels_bbr_reports() {
     let _turn = turn();
     let mut asked = scenario(20, 20, 66, 4, vec![flow("bbr")]);
     asked.sample = Some(Time::from_millis(100));
