@@ -65,6 +65,20 @@ pub struct ReceiverCounts {
     pub duplicates: u64,
     /// Data packets that carried a congestion mark.
     pub marked: u64,
+    /// Packets of the handshake that arrived.
+    #[cfg(debug_assertions)]
+    handshake: u64,
+}
+
+impl ReceiverCounts {
+    /// Returns how many packets of the handshake arrived; none in builds that do not count them.
+    #[doc(hidden)]
+    pub fn handshake_arrived(&self) -> Option<u64> {
+        #[cfg(debug_assertions)]
+        return Some(self.handshake);
+        #[cfg(not(debug_assertions))]
+        None
+    }
 }
 
 /// The receiving endpoint of a flow.
@@ -204,6 +218,10 @@ impl Receiver {
     #[inline(never)]
     fn on_packet_slow(&mut self, now: u64, packet: &Packet, out: &mut impl Emit) {
         if packet.flags & (SYN | ESTABLISHED) != 0 {
+            #[cfg(debug_assertions)]
+            {
+                self.counts.handshake += 1;
+            }
             if packet.is(SYN) {
                 let size = self.config.ack_size as u16 + SYN_OPTIONS;
                 let flags = BARE | SYN | self.agree_on_ecn(packet);

@@ -116,6 +116,10 @@ impl<R: LossRecovery> Sender<R> {
         out: &mut impl Emit,
     ) {
         if packet.is(SYN) {
+            #[cfg(debug_assertions)]
+            {
+                self.conn.counts.handshake.1 += 1;
+            }
             if self.phase == Phase::Connecting {
                 self.finish_handshake(now, packet, out);
                 self.log_event(now, false);
@@ -195,6 +199,10 @@ impl<R: LossRecovery> Sender<R> {
         }
         let ack = Packet { at: now, sent: now, channel: conn.config.channel, ..Packet::default() };
         let size = conn.config.ack_size as u16;
+        #[cfg(debug_assertions)]
+        {
+            conn.counts.handshake.0 += 1;
+        }
         out.emit(now, Packet { size, flags: BARE | ESTABLISHED, ..ack });
         if conn.rtt.estimator.backoff > 0 && !conn.config.timestamps {
             // RFC 6298 section 5.7, and Karn's rule.
@@ -238,6 +246,10 @@ impl Connection {
     fn send_syn(&mut self, now: u64, out: &mut impl Emit) {
         let size = self.config.ack_size as u16 + SYN_OPTIONS;
         let channel = self.config.channel;
+        #[cfg(debug_assertions)]
+        {
+            self.counts.handshake.0 += 1;
+        }
         let flags = BARE | SYN | if self.config.accurate_ecn { accurate_ecn::request() } else { 0 };
         out.emit(now, Packet { at: now, sent: now, seq: 0, channel, aux: 0, size, flags });
         let timeout = self.rtt.estimator.timeout();
