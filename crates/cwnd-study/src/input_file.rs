@@ -18,7 +18,7 @@ pub struct InputFileError {
     pub path: PathBuf,
     /// What is wrong, and what would be right.
     pub reason: String,
-    /// Whether a system call failed, rather than that the file is of the wrong type, size or content.
+    /// Whether the system failed to open or to read it. Otherwise it does not exist, or has the wrong type, size or content.
     pub is_of_system: bool,
 }
 
@@ -115,7 +115,8 @@ impl InputFileError {
     }
 
     fn io(path: &Path, error: &io::Error) -> InputFileError {
-        InputFileError { is_of_system: true, ..InputFileError::new(path, error.to_string()) }
+        let is_of_path = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+        InputFileError { is_of_system: !is_of_path, ..InputFileError::new(path, error.to_string()) }
     }
 }
 

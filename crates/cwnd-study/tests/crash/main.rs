@@ -209,7 +209,10 @@ impl Life<'_> {
                         if let StoredState::Done { trace: Some(trace), .. } = state {
                             match trace.samples.read() {
                                 Ok(samples) => assert_eq!(trace_file::digest(&samples), trace.digest),
-                                Err(error) => assert_eq!(Some(&*error.path), trace.samples.path(), "{error}"),
+                                Err(error) => {
+                                    assert_eq!(Some(&*error.path), trace.samples.path(), "{error}");
+                                    self.names_a_file(&error);
+                                }
                             }
                         }
                     }
