@@ -118,10 +118,10 @@ impl Simulation<'_> {
     /// Returns the packets that a channel's endpoint has sent, if it counts them, and those that have arrived at the other end. None if
     /// packets of handshakes are not counted.
     fn endpoint_counts(&self, channel: usize) -> Option<(Option<u64>, u64)> {
-        let flow = channel / 2;
-        let (sender, receiver) = (self.sender(flow).counts, self.receiver(flow).counts);
-        let (sent, to_sender, to_receiver) =
-            (sender.handshake_sent()?, sender.handshake_arrived()?, receiver.handshake_arrived()?);
+        let (sender, receiver) = (self.sender(channel / 2), self.receiver(channel / 2));
+        let (sent, to_sender) = sender.handshake_packets()?;
+        let to_receiver = receiver.handshake_arrived()?;
+        let (sender, receiver) = (sender.counts, receiver.counts);
         Some(match channel % 2 {
             0 => (Some(sender.sent + sent), receiver.received + receiver.duplicates + to_receiver),
             _ => (None, sender.acks + to_sender),

@@ -149,27 +149,4 @@ pub struct SenderCounts {
     pub delivered: u64,
     /// Segments that ACKs report as received twice (RFC 2883).
     pub duplicates: u64,
-    /// Packets of the handshake that were sent, and that arrived.
-    #[cfg(debug_assertions)]
-    pub(crate) handshake: (u64, u64),
-}
-
-impl SenderCounts {
-    /// Returns how many packets of the handshake were sent; none in builds that do not count them.
-    #[doc(hidden)]
-    pub fn handshake_sent(&self) -> Option<u64> {
-        #[cfg(debug_assertions)]
-        return Some(self.handshake.0);
-        #[cfg(not(debug_assertions))]
-        None
-    }
-
-    /// Returns how many packets of the handshake arrived; none in builds that do not count them.
-    #[doc(hidden)]
-    pub fn handshake_arrived(&self) -> Option<u64> {
-        #[cfg(debug_assertions)]
-        return Some(self.handshake.1);
-        #[cfg(not(debug_assertions))]
-        None
-    }
 }

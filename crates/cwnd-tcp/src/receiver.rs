@@ -65,20 +65,6 @@ pub struct ReceiverCounts {
     pub duplicates: u64,
     /// Data packets that carried a congestion mark.
     pub marked: u64,
-    /// Packets of the handshake that arrived.
-    #[cfg(debug_assertions)]
-    handshake: u64,
-}
-
-impl ReceiverCounts {
-    /// Returns how many packets of the handshake arrived; none in builds that do not count them.
-    #[doc(hidden)]
-    pub fn handshake_arrived(&self) -> Option<u64> {
-        #[cfg(debug_assertions)]
-        return Some(self.handshake);
-        #[cfg(not(debug_assertions))]
-        None
-    }
 }
 
 /// The receiving endpoint of a flow.
@@ -108,6 +94,9 @@ pub struct Receiver {
     duplicate: Option<(u64, u64)>,
     /// Counts so far.
     pub counts: ReceiverCounts,
+    /// Packets of the handshake that have arrived.
+    #[cfg(debug_assertions)]
+    handshake_arrived: u64,
 }
 
 impl Receiver {
@@ -126,8 +115,19 @@ impl Receiver {
             ack_policy: AckPolicy::new(config.growing_window),
             duplicate: None,
             counts: ReceiverCounts::default(),
+            #[cfg(debug_assertions)]
+            handshake_arrived: 0,
             config,
         }
+    }
+
+    /// Returns how many packets of the handshake have arrived; none in builds that do not count them.
+    #[doc(hidden)]
+    pub fn handshake_arrived(&self) -> Option<u64> {
+        #[cfg(debug_assertions)]
+        return Some(self.handshake_arrived);
+        #[cfg(not(debug_assertions))]
+        None
     }
 
     /// Returns the number of segments received in order. A receiver that conceals losses passes on what has arrived; the last segment
@@ -220,7 +220,7 @@ impl Receiver {
         if packet.flags & (SYN | ESTABLISHED) != 0 {
             #[cfg(debug_assertions)]
             {
-                self.counts.handshake += 1;
+                self.handshake_arrived += 1;
             }
             if packet.is(SYN) {
                 let size = self.config.ack_size as u16 + SYN_OPTIONS;

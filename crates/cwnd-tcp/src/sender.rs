@@ -118,7 +118,7 @@ impl<R: LossRecovery> Sender<R> {
         if packet.is(SYN) {
             #[cfg(debug_assertions)]
             {
-                self.conn.counts.handshake.1 += 1;
+                self.conn.handshake.arrived += 1;
             }
             if self.phase == Phase::Connecting {
                 self.finish_handshake(now, packet, out);
@@ -201,7 +201,7 @@ impl<R: LossRecovery> Sender<R> {
         let size = conn.config.ack_size as u16;
         #[cfg(debug_assertions)]
         {
-            conn.counts.handshake.0 += 1;
+            conn.handshake.sent += 1;
         }
         out.emit(now, Packet { size, flags: BARE | ESTABLISHED, ..ack });
         if conn.rtt.estimator.backoff > 0 && !conn.config.timestamps {
@@ -228,6 +228,15 @@ impl<R: LossRecovery> Sender<R> {
 }
 
 impl<R> Sender<R> {
+    /// Returns how many packets of the handshake were sent, and how many arrived; none in builds that do not count them.
+    #[doc(hidden)]
+    pub fn handshake_packets(&self) -> Option<(u64, u64)> {
+        #[cfg(debug_assertions)]
+        return Some((self.conn.handshake.sent, self.conn.handshake.arrived));
+        #[cfg(not(debug_assertions))]
+        None
+    }
+
     /// Logs each event from now on. Such a sender does not take the shared fast path, which does not change outcomes.
     pub fn enable_event_log(&mut self) {
         self.conn.fast_path = FastPath::Disabled;
@@ -248,7 +257,7 @@ impl Connection {
         let channel = self.config.channel;
         #[cfg(debug_assertions)]
         {
-            self.counts.handshake.0 += 1;
+            self.handshake.sent += 1;
         }
         let flags = BARE | SYN | if self.config.accurate_ecn { accurate_ecn::request() } else { 0 };
         out.emit(now, Packet { at: now, sent: now, seq: 0, channel, aux: 0, size, flags });
