@@ -16,7 +16,7 @@ mod store;
 mod study;
 mod traces;
 
-use libfuzzer_sys::fuzz_target;
+use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use std::sync::LazyLock;
 
 /// A target: its name, and what it does with an input.
@@ -32,13 +32,26 @@ const TARGETS: [Target; 7] = [
     ("receiver", receiver::fuzz),
 ];
 
-static TARGET: LazyLock<fn(&[u8])> = LazyLock::new(|| {
+static TARGET: LazyLock<Target> = LazyLock::new(|| {
     let name = std::env::var("CWND_FUZZ_TARGET").unwrap_or_default();
     let target = TARGETS.iter().find(|(known, _)| *known == name);
-    target.unwrap_or_else(|| panic!("CWND_FUZZ_TARGET is `{name}`, which is no target")).1
+    *target.unwrap_or_else(|| panic!("CWND_FUZZ_TARGET is `{name}`, which is no target"))
 });
 
-fuzz_target!(|data: &[u8]| TARGET(data));
+fuzz_target!(|data: &[u8]| (TARGET.1)(data));
+
+// Half of the changes of a script are made of the words of its language. All others are libFuzzer's.
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    let changed =
+        (TARGET.0 == "script" && seed % 2 == 0).then(|| script::mutate(&data[..size], seed / 2)).flatten();
+    match changed {
+        Some(changed) if !changed.is_empty() && changed.len() <= max_size => {
+            data[..changed.len()].copy_from_slice(&changed);
+            changed.len()
+        }
+        _ => fuzzer_mutate(data, size, max_size),
+    }
+});
 
 /// Reads numbers from an input, and zeros after its end.
 struct Bytes<'a>(&'a [u8]);

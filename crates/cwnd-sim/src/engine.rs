@@ -81,6 +81,9 @@ pub fn run_with_options(
     let trace = scenario.sample.map(|every| run_sampled(&mut run, scenario, every));
     run.until(scenario.duration);
     let outcome = run.simulation.outcome();
+    if cfg!(debug_assertions) {
+        run.simulation.check_deliveries(&outcome).unwrap_or_else(|wrong| panic!("{wrong}"));
+    }
     let counted = match &run.before {
         Some(before) => outcome.since(before),
         None => outcome,

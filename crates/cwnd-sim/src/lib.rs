@@ -7,6 +7,7 @@
 mod check;
 mod cost;
 mod crew;
+mod deliveries;
 mod engine;
 mod factory;
 mod fast;

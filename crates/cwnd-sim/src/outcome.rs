@@ -136,7 +136,7 @@ impl Simulation<'_> {
         left
     }
 
-    fn receiver(&self, flow: usize) -> &Receiver {
+    pub(crate) fn receiver(&self, flow: usize) -> &Receiver {
         let (host, endpoint) = self.stages.places[flow][1];
         match &self.stages.hosts[host].endpoints[endpoint] {
             Endpoint::Receiver(receiver) => receiver,

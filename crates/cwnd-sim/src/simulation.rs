@@ -427,6 +427,11 @@ impl<'s> Simulation<'s> {
         self.stages.net.links[link].waiting(self.now)
     }
 
+    /// Returns whether packets are observed at points of links.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.watch.is_some()
+    }
+
     /// Returns a link.
     pub(crate) fn link(&self, link: LinkId) -> &Link {
         &self.stages.net.links[link]

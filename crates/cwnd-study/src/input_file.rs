@@ -18,6 +18,8 @@ pub struct InputFileError {
     pub path: PathBuf,
     /// What is wrong, and what would be right.
     pub reason: String,
+    /// Whether the system failed to open or to read it. Otherwise it does not exist, or has the wrong type, size or content.
+    pub is_of_system: bool,
 }
 
 /// Opens a regular file for reading and returns it with its size, bytes. Never blocks.
@@ -109,11 +111,12 @@ fn name_of(kind: FileType) -> Option<&'static str> {
 
 impl InputFileError {
     fn new(path: &Path, reason: impl Into<String>) -> InputFileError {
-        InputFileError { path: path.to_owned(), reason: reason.into() }
+        InputFileError { path: path.to_owned(), reason: reason.into(), is_of_system: false }
     }
 
     fn io(path: &Path, error: &io::Error) -> InputFileError {
-        InputFileError::new(path, error.to_string())
+        let is_of_path = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+        InputFileError { is_of_system: !is_of_path, ..InputFileError::new(path, error.to_string()) }
     }
 }
 

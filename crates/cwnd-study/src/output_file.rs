@@ -41,13 +41,25 @@ pub fn write_with(
         let file = temporary.file.as_mut().expect("open until it is renamed");
         content(file)?;
         file.flush()?;
-        if let Ok(old) = fs::metadata(&target) {
+        if let Some(old) = found(&target)? {
             file.get_ref().set_permissions(old.permissions())?;
         }
         file.get_ref().sync_all()?;
         temporary.rename(&target)
     })();
     result.map_err(|e| OutputFileError::io(path, "writing failed", e))
+}
+
+/// Creates a directory and its parents, if they are not there.
+///
+/// # Errors
+/// What the system says. [`fs::create_dir_all`] says that a directory exists if its type cannot be read.
+pub fn create_directory(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path).or_else(|error| match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Err(unread) if error.kind() == io::ErrorKind::AlreadyExists => Err(unread),
+        _ => Err(error),
+    })
 }
 
 /// Whether `path` can be written, found out before a long run and not after it. `extensions` are those that
@@ -110,6 +122,17 @@ impl error::Error for OutputFileError {
     }
 }
 
+/// Returns what stands at a path, if anything does: an error of the disk does not mean that nothing does.
+fn found(path: &Path) -> io::Result<Option<fs::Metadata>> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// The file to replace: behind any symbolic links, and nothing but a plain file.
 fn target(path: &Path) -> Result<PathBuf, OutputFileError> {
     let parent = match path.parent() {
@@ -117,22 +140,25 @@ fn target(path: &Path) -> Result<PathBuf, OutputFileError> {
         Some(parent) => parent,
         None => return Err(OutputFileError::new(path, "it is not the name of a file")),
     };
-    if !parent.is_dir() {
-        let (exists, parent) = (parent.exists(), parent.display());
-        let reason = match exists {
-            true => format!("`{parent}` is not a directory"),
-            false => {
-                format!(
-                    "the directory `{parent}` does not exist; create it (`mkdir -p {parent}`) or choose another"
-                )
-            }
-        };
-        return Err(OutputFileError::new(path, reason));
+    match found(parent) {
+        Ok(Some(metadata)) if metadata.is_dir() => {}
+        Ok(Some(_)) => {
+            return Err(OutputFileError::new(path, format!("`{}` is not a directory", parent.display())));
+        }
+        Ok(None) => {
+            let parent = parent.display();
+            let reason = format!(
+                "the directory `{parent}` does not exist; create it (`mkdir -p {parent}`) or choose another"
+            );
+            return Err(OutputFileError::new(path, reason));
+        }
+        Err(error) => return Err(OutputFileError::io(path, "its directory cannot be examined", error)),
     }
     if path.file_name().is_none() {
         return Err(OutputFileError::new(path, "it is not the name of a file"));
     }
-    let Ok(metadata) = fs::metadata(path) else { return Ok(path.into()) };
+    let metadata = found(path).map_err(|error| OutputFileError::io(path, "it cannot be examined", error))?;
+    let Some(metadata) = metadata else { return Ok(path.into()) };
     if metadata.is_dir() {
         return Err(OutputFileError::new(path, "it is a directory; add a file name"));
     }

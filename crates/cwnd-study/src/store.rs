@@ -33,14 +33,13 @@ mod traces;
 pub(crate) use traces::encode as encode_trace;
 pub use traces::{StoredTrace, TraceStore};
 
-use crate::{Provenance, RunKey, RunScale, RunSpec, ScenarioText, StoreError, key::KeysBySeed};
+use crate::{Provenance, RunKey, RunScale, RunSpec, ScenarioText, StoreError, key::KeysBySeed, output_file};
 use cwnd_scenario::{Identity, Outcome, Scenario};
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
 use std::{
     cell::RefCell,
     collections::{BTreeMap, HashMap},
-    fs,
     path::{Path, PathBuf},
     sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
@@ -160,7 +159,7 @@ impl Store {
     /// # Errors
     /// If the directory cannot be written, or what is there is damaged, of another version, or no store.
     pub fn create(directory: &Path) -> Result<Store, StoreError> {
-        fs::create_dir_all(directory)
+        output_file::create_directory(directory)
             .map_err(|error| StoreError::io(directory, "the directory cannot be made", &error))?;
         let connection = database::create(&directory.join(DATABASE))?;
         Ok(Store::new(TraceStore::Directory(directory.into()), connection))

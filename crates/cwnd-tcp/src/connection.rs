@@ -77,6 +77,14 @@ pub(crate) struct AckReport {
     pub prior_in_flight: u32,
 }
 
+/// Packets of the handshake.
+#[cfg(debug_assertions)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct HandshakePackets {
+    pub sent: u64,
+    pub arrived: u64,
+}
+
 /// The state of a connection, without its loss-recovery strategy.
 ///
 /// The fields that every ACK touches come first: with a thousand flows each visit loads them from main memory.
@@ -108,6 +116,8 @@ pub struct Connection {
     pub(crate) window: Window,
     /// Counts so far.
     pub counts: SenderCounts,
+    #[cfg(debug_assertions)]
+    pub(crate) handshake: HandshakePackets,
     /// The last event of the algorithm. Fields that do not change between ACKs keep their values.
     pub(crate) ack: Ack,
     pub(crate) episode: Episode,
@@ -168,6 +178,8 @@ impl Connection {
             scoreboard: Scoreboard::default(),
             window: Window::new(&config.window),
             counts: SenderCounts::default(),
+            #[cfg(debug_assertions)]
+            handshake: HandshakePackets::default(),
             ack: Ack { cwnd_limited: true, ..Ack::default() },
             episode: Episode::default(),
             needs,

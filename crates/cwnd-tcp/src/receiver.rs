@@ -94,6 +94,9 @@ pub struct Receiver {
     duplicate: Option<(u64, u64)>,
     /// Counts so far.
     pub counts: ReceiverCounts,
+    /// Packets of the handshake that have arrived.
+    #[cfg(debug_assertions)]
+    handshake_arrived: u64,
 }
 
 impl Receiver {
@@ -112,8 +115,19 @@ impl Receiver {
             ack_policy: AckPolicy::new(config.growing_window),
             duplicate: None,
             counts: ReceiverCounts::default(),
+            #[cfg(debug_assertions)]
+            handshake_arrived: 0,
             config,
         }
+    }
+
+    /// Returns how many packets of the handshake have arrived; none in builds that do not count them.
+    #[doc(hidden)]
+    pub fn handshake_arrived(&self) -> Option<u64> {
+        #[cfg(debug_assertions)]
+        return Some(self.handshake_arrived);
+        #[cfg(not(debug_assertions))]
+        None
     }
 
     /// Returns the number of segments received in order. A receiver that conceals losses passes on what has arrived; the last segment
@@ -204,6 +218,10 @@ impl Receiver {
     #[inline(never)]
     fn on_packet_slow(&mut self, now: u64, packet: &Packet, out: &mut impl Emit) {
         if packet.flags & (SYN | ESTABLISHED) != 0 {
+            #[cfg(debug_assertions)]
+            {
+                self.handshake_arrived += 1;
+            }
             if packet.is(SYN) {
                 let size = self.config.ack_size as u16 + SYN_OPTIONS;
                 let flags = BARE | SYN | self.agree_on_ecn(packet);

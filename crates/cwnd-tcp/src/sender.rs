@@ -116,6 +116,10 @@ impl<R: LossRecovery> Sender<R> {
         out: &mut impl Emit,
     ) {
         if packet.is(SYN) {
+            #[cfg(debug_assertions)]
+            {
+                self.conn.handshake.arrived += 1;
+            }
             if self.phase == Phase::Connecting {
                 self.finish_handshake(now, packet, out);
                 self.log_event(now, false);
@@ -195,6 +199,10 @@ impl<R: LossRecovery> Sender<R> {
         }
         let ack = Packet { at: now, sent: now, channel: conn.config.channel, ..Packet::default() };
         let size = conn.config.ack_size as u16;
+        #[cfg(debug_assertions)]
+        {
+            conn.handshake.sent += 1;
+        }
         out.emit(now, Packet { size, flags: BARE | ESTABLISHED, ..ack });
         if conn.rtt.estimator.backoff > 0 && !conn.config.timestamps {
             // RFC 6298 section 5.7, and Karn's rule.
@@ -220,6 +228,15 @@ impl<R: LossRecovery> Sender<R> {
 }
 
 impl<R> Sender<R> {
+    /// Returns how many packets of the handshake were sent, and how many arrived; none in builds that do not count them.
+    #[doc(hidden)]
+    pub fn handshake_packets(&self) -> Option<(u64, u64)> {
+        #[cfg(debug_assertions)]
+        return Some((self.conn.handshake.sent, self.conn.handshake.arrived));
+        #[cfg(not(debug_assertions))]
+        None
+    }
+
     /// Logs each event from now on. Such a sender does not take the shared fast path, which does not change outcomes.
     pub fn enable_event_log(&mut self) {
         self.conn.fast_path = FastPath::Disabled;
@@ -238,6 +255,10 @@ impl Connection {
     fn send_syn(&mut self, now: u64, out: &mut impl Emit) {
         let size = self.config.ack_size as u16 + SYN_OPTIONS;
         let channel = self.config.channel;
+        #[cfg(debug_assertions)]
+        {
+            self.handshake.sent += 1;
+        }
         let flags = BARE | SYN | if self.config.accurate_ecn { accurate_ecn::request() } else { 0 };
         out.emit(now, Packet { at: now, sent: now, seq: 0, channel, aux: 0, size, flags });
         let timeout = self.rtt.estimator.timeout();

@@ -18,6 +18,9 @@ const TARGETS: [(&str, u32); 7] = [
     ("receiver", 1),
 ];
 
+/// The scripts that are played as tests begin the target `script`, too.
+const SCRIPTS: &str = "crates/cwnd-drill/tests/scripts";
+
 /// What libFuzzer needs of the code: a counter for each edge, a table of their addresses, and the operands of comparisons.
 const INSTRUMENTATION: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
      -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
@@ -99,9 +102,11 @@ fn fuzz(program: &PathBuf, name: &'static str, seed: usize, seconds: u64) -> Res
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     let mut fuzz = Command::new(program);
-    fuzz.arg(&found)
-        .arg(root().join("fuzz/corpus").join(name))
-        .arg(format!("-max_total_time={seconds}"))
+    fuzz.arg(&found).arg(root().join("fuzz/corpus").join(name));
+    if name == "script" {
+        fuzz.arg(root().join(SCRIPTS));
+    }
+    fuzz.arg(format!("-max_total_time={seconds}"))
         .arg(format!("-seed={seed}"))
         .args(["-timeout=20", "-rss_limit_mb=2048", "-max_len=4096", "-print_final_stats=1"])
         .arg(format!("-artifact_prefix={}/", failures.display()))

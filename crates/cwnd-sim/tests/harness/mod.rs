@@ -327,7 +327,9 @@ impl Record {
         }
         before(&mut engine, self.end);
         engine.run_until(self.end);
-        Ok(engine.outcome())
+        let outcome = engine.outcome();
+        engine.check_deliveries(&outcome)?;
+        Ok(outcome)
     }
 }
 

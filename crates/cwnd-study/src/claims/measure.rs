@@ -243,3 +243,29 @@ impl Summaries {
 fn nothing(why: &str) -> Measured {
     Measured { summary: None, note: Some(why.to_owned()), gain: OverZero::default() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At a p-value of 0.05 the interval of 95 % ends at 0.
+    #[test]
+    fn an_interval_that_ends_at_0_is_not_over_it() {
+        let one = |mean: f64| Summary::of(&[mean]).expect("a value");
+        let over = |mean: f64, p| is_over(&one(mean), p);
+        assert_eq!([Some(0.049), Some(0.05), None].map(|p| over(1.0, p)), [true, false, true]);
+        assert_eq!([0.0, -1.0].map(|mean| over(mean, Some(0.01))), [false, false]);
+    }
+
+    #[test]
+    fn the_greatest_against_each_rival_is_named() {
+        let mean = |(place, mean): (usize, f64)| (place, Summary::of(&[mean]).expect("a value"));
+        // Place 1 has no value.
+        let of = [(0, 0.2), (2, 0.5), (3, 0.3)].map(mean).into();
+        let summaries = Summaries { of, places: 4, missing: 1 };
+        let against = |label| summaries.against(label, 0.25, |place| Some(["b", "d", "c", "b"][place]));
+        assert_eq!(against("b").as_deref(), Some("against b 1.20 times what is stated"));
+        assert_eq!(against("c").as_deref(), Some("against c 2.00 times what is stated"));
+        assert_eq!(against("d"), None);
+    }
+}

@@ -4,8 +4,8 @@ use super::*;
 use crate::Engines;
 use crate::testing::{STUDY, Toy};
 use crate::{
-    Axis, Cell, ClaimKind, Expectation, MetricValues, PairSummary, Point, Provenance, Range, RunResult,
-    RunState, Scale, Selection, Study,
+    Axis, Cell, Citation, Cited, ClaimKind, Expectation, Formula, MetricValues, PairSummary, Point,
+    Provenance, Range, RunResult, RunState, Scale, Selection, Study,
 };
 use cwnd_experiment::{ExperimentSpec, FlowGroup};
 use cwnd_scenario::AlgorithmSpec;
@@ -259,6 +259,10 @@ fn the_greatest_of_several_gains_is_corrected() {
     assert_eq!(verdict.note.as_deref(), Some(note));
     let verdict = held(GAINS, gain(PairSummary::Greatest, false), Expectation::Gain(0.4));
     assert_eq!((verdict.judgement, verdict.note.as_deref()), (Judgement::DirectionOnly, Some(note)));
+    // A greater one that is not near to what is stated, 0.4 of 0.6, is not mentioned.
+    let verdict = held(GAINS, gain(PairSummary::Greatest, false), Expectation::Gain(0.6));
+    let note = Some("`a, 5` against `b, 5`");
+    assert_eq!((verdict.judgement, verdict.note.as_deref()), (Judgement::DirectionOnly, note));
     // Gains 0.1, 0.12, 0.17: mean 0.13, standard error 0.0208, t = 6.24, p = 0.0248; twice that is just under 0.05.
     let weak: [&[f64]; 4] = [&[1.1, 1.12, 1.17], &[1.1, 1.12, 1.17], &[1.0; 3], &[1.0; 3]];
     let alone = held(weak, gain(PairSummary::Mean, false), Expectation::Gain(0.13));
@@ -266,6 +270,7 @@ fn the_greatest_of_several_gains_is_corrected() {
     let verdict = held(weak, gain(PairSummary::Greatest, false), Expectation::Gain(0.13));
     let ground = "100 % of what is stated, and surely over 0 (Holm over 2 pairs, p = 0.05)";
     judged(&verdict, Judgement::Reproduced, ground);
+    assert_eq!(verdict.note.as_deref(), Some("`a, 5` against `b, 5`"), "it is the greatest itself");
     // Gains 0.09, 0.12, 0.18: mean 0.13, standard error 0.0265, t = 4.91, p = 0.039; twice that is not.
     let weaker: [&[f64]; 4] = [&[1.09, 1.12, 1.18], &[1.09, 1.12, 1.18], &[1.0; 3], &[1.0; 3]];
     let alone = held(weaker, gain(PairSummary::Mean, false), Expectation::Gain(0.13));
@@ -306,6 +311,15 @@ fn a_printed_number_is_near_or_inside_the_interval() {
     );
     let verdict = held(VALUES, of("a"), printed(1.65, 0.1));
     assert_eq!(verdict.judgement, Judgement::Reproduced);
+    // The scale applies to the interval, too: 1.65 ± 0.124.
+    let verdict = held(VALUES, of("a"), printed(1.55, 0.1));
+    judged(&verdict, Judgement::Reproduced, "6.5 % over what is printed, which lies inside the interval");
+    let verdict = held(VALUES, of("a"), printed(1.8, 0.1));
+    judged(
+        &verdict,
+        Judgement::NotReproduced,
+        "8.3 % under what is printed, which lies outside the interval",
+    );
     let verdict = held(VALUES, of("a"), printed(4.0, 1.0));
     judged(&verdict, Judgement::NotReproduced, "4.1 times what is printed, which lies outside the interval");
     // Exactly 5 % is near.
@@ -404,6 +418,76 @@ fn derived_metrics_are_paired_by_seed() {
     // Beside nothing there is only a difference; the reference has none to itself.
     assert_eq!((results.values(1, "ratio"), results.values(1, "difference")), (vec![], vec![1.0]));
     assert_eq!((results.values(2, "loss"), results.values(2, "ratio")), (vec![0.0, 0.0], vec![1.0, 1.0]));
+}
+
+/// Without randomness the sign alone decides whether a gain is over 0.
+#[test]
+fn a_gain_of_one_run_is_over_0_if_it_is_positive() {
+    let test = ClaimTest::Measured { kind: gain(PairSummary::Mean, false), expect: Expectation::Gain(0.5) };
+    let claim = Claim { text: String::new(), source: None, stated: None, test, reason: None };
+    let verdict = |a: f64| {
+        let mut study = study(2, vec![claim.clone()]);
+        for cell in &mut study.cells {
+            cell.scenario.start_jitter = cwnd_scenario::Time::ZERO;
+            cell.scenario.send_overhead = cwnd_scenario::Time::ZERO;
+        }
+        let run = |(cell, repeat): (usize, u32)| RunResult {
+            cell,
+            repeat,
+            seed: 1,
+            state: RunState::Done(MetricValues::from([(x(), if cell < 2 { a } else { 1.0 })])),
+            trace: None,
+            emulation: None,
+            flows: Default::default(),
+        };
+        let runs = (0..4).flat_map(|cell| [(cell, 0), (cell, 1)]).map(run).collect();
+        evaluate(&Results { study, runs, provenance: Provenance::default() }).remove(0)
+    };
+    let one_run = "one run without an interval: its value alone decides";
+    judged(&verdict(1.5), Judgement::Reproduced, &format!("100 % of what is stated; {one_run}"));
+    judged(&verdict(0.5), Judgement::NotReproduced, &format!("the other way round; {one_run}"));
+    judged(&verdict(1.0), Judgement::NotReproduced, &format!("0 % of what is stated; {one_run}"));
+}
+
+/// The means over the repeats: a, 5: 20; a, 10: 4; b, 5: 40; b, 10: 8.
+#[test]
+fn what_is_cited_is_a_mean_over_the_repeats() {
+    let results = |missing: Option<usize>| {
+        let values = [[30.0, 10.0], [3.0, 5.0], [50.0, 30.0], [8.0, 8.0]];
+        let run = |(cell, repeat): (usize, usize)| RunResult {
+            cell,
+            repeat: repeat as u32,
+            seed: 1,
+            state: match missing == Some(cell) {
+                true => RunState::Missing,
+                false => RunState::Done(MetricValues::from([(x(), values[cell][repeat])])),
+            },
+            trace: None,
+            emulation: None,
+            flows: Default::default(),
+        };
+        let runs = (0..4).flat_map(|cell| [(cell, 0), (cell, 1)]).map(run).collect();
+        Results { study: study(2, Vec::new()), runs, provenance: Provenance::default() }
+    };
+    let of = |missing, of: Cited, select: Selection| {
+        let citation = Citation { study: None, of, metric: x(), select };
+        cite(&results(missing), &citation).map(|cited| (cited.least, cited.greatest))
+    };
+    assert_eq!(of(None, Cited::Each, Selection::default()), Some((4.0, 40.0)));
+    assert_eq!(of(None, Cited::Each, only("variant", "a")), Some((4.0, 20.0)));
+    assert_eq!(of(None, Cited::Mean, only("variant", "b")), Some((24.0, 24.0)));
+    let pairs = |formula| {
+        let [axis, of, over] = ["variant", "a", "b"].map(str::to_owned);
+        Cited::Pairs { formula, axis, of, over }
+    };
+    assert_eq!(of(None, pairs(Formula::Difference), Selection::default()), Some((-20.0, -4.0)));
+    assert_eq!(of(None, pairs(Formula::Ratio), only("buffer", "5")), Some((0.5, 0.5)));
+    // Part of what is cited is not cited.
+    assert_eq!(of(Some(1), Cited::Each, Selection::default()), None);
+    assert_eq!(of(Some(1), Cited::Mean, only("variant", "a")), None);
+    assert_eq!(of(Some(1), pairs(Formula::Ratio), Selection::default()), None);
+    assert_eq!(of(Some(1), Cited::Each, only("variant", "b")), Some((8.0, 40.0)));
+    assert_eq!(of(None, Cited::Each, only("variant", "none")), None);
 }
 
 /// The values of one cell, judged as [`evaluate`] does, with the scenario's randomness.

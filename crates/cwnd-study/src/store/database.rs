@@ -130,11 +130,13 @@ fn empty_log(connection: &Connection) -> rusqlite::Result<()> {
 /// undo what is stored from now on. SQLite syncs the directory, too, but ignores a failure of the disk. Systems that do not sync
 /// directories are no failure.
 fn sync_names(path: &Path) -> std::io::Result<()> {
-    /// The disk failed, on every Unix.
-    const EIO: i32 = 5;
+    /// The disk failed, or too many files are open in the system or in this process: the same numbers on every Unix.
+    const FAILURES: [i32; 3] = [5, 23, 24];
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match std::fs::File::open(directory).and_then(|directory| directory.sync_all()) {
-        Err(error) if cfg!(unix) && error.raw_os_error() == Some(EIO) => Err(error),
+        Err(error) if cfg!(unix) && error.raw_os_error().is_some_and(|code| FAILURES.contains(&code)) => {
+            Err(error)
+        }
         _ => Ok(()),
     }
 }
@@ -153,7 +155,8 @@ pub(super) fn in_memory() -> Result<Connection, StoreError> {
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     let failed = |error: rusqlite::Error| StoreError::sqlite(path, &error);
     check_types(path)?;
-    if !path.is_file() {
+    // Whatever exists is a file, as its type has just been checked.
+    if !exists(path)? {
         let reason = "there are no results; `cwnd run STUDY --out DIR` makes them";
         return Err(StoreError::new(path, StoreErrorKind::Missing, reason));
     }
@@ -201,8 +204,10 @@ fn read_only(path: &Path, parameters: &str) -> rusqlite::Result<Connection> {
 /// for a pipe's writer for ever.
 fn check_types(path: &Path) -> Result<(), StoreError> {
     for suffix in ["", "-wal", "-shm", "-journal"] {
-        input_file::check_regular_if_present(&with_suffix(path, suffix))
-            .map_err(|error| StoreError::new(&error.path, StoreErrorKind::Foreign, error.reason))?;
+        input_file::check_regular_if_present(&with_suffix(path, suffix)).map_err(|error| {
+            let kind = if error.is_of_system { StoreErrorKind::Unwritable } else { StoreErrorKind::Foreign };
+            StoreError::new(&error.path, kind, error.reason)
+        })?;
     }
     Ok(())
 }
@@ -235,9 +240,17 @@ fn is_ordinary(view: &Transaction<'_>, table: &str) -> rusqlite::Result<bool> {
     view.query_row(sql, [table], |row| row.get(0))
 }
 
-/// Returns whether a file next to the database is empty or does not exist.
+/// Returns whether there is a database. Its type has been checked.
+fn exists(path: &Path) -> Result<bool, StoreError> {
+    path.try_exists().map_err(|error| StoreError::io(path, "it cannot be examined", &error))
+}
+
+/// Returns whether a file next to the database is empty or does not exist. A file whose size cannot be read may have content.
 fn is_empty(path: &Path, suffix: &str) -> bool {
-    std::fs::metadata(with_suffix(path, suffix)).map_or(true, |file| file.len() == 0)
+    match std::fs::metadata(with_suffix(path, suffix)) {
+        Ok(file) => file.len() == 0,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
 }
 
 /// Returns whether a connection that may not write has found an incomplete change in the database.

@@ -4,10 +4,7 @@ use super::Store;
 use crate::input_file::{self, MAX_INPUT};
 use crate::{StoreError, Study, output_file};
 use sha2::{Digest, Sha256};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 impl Store {
     /// Keep the delivery traces and the tables of flow sizes that a study names.
@@ -24,7 +21,7 @@ impl Store {
                 continue;
             }
             let folder = directory.join(FOLDER);
-            fs::create_dir_all(&folder)
+            output_file::create_directory(&folder)
                 .map_err(|error| StoreError::io(&folder, "the directory cannot be made", &error))?;
             output_file::write_text(&path, &text)?;
         }

@@ -2,6 +2,7 @@ use super::*;
 use crate::StoreErrorKind;
 use crate::testing::{Toy, traced};
 use cwnd_scenario::Engine;
+use std::fs;
 use tempfile::TempDir;
 
 struct Fixture {

@@ -119,7 +119,7 @@ impl StoredTrace {
 fn made_place(directory: &Path, key: RunKey) -> Result<PathBuf, StoreError> {
     let path = place(directory, key);
     if let Some(traces) = path.parent() {
-        fs::create_dir_all(traces)
+        output_file::create_directory(traces)
             .map_err(|error| StoreError::io(traces, "the directory cannot be made", &error))?;
     }
     Ok(path)

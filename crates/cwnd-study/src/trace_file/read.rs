@@ -20,7 +20,8 @@ const MAX_LENGTH: u64 = 4_000_000_000;
 /// If the file cannot be read, is longer than 4 GB, has another hash, or is not a samples file.
 pub fn read(path: &Path, sha256: &[u8; 32]) -> Result<Trace, StoreError> {
     let bytes = input_file::read(path, MAX_LENGTH).map_err(|error| {
-        StoreError::new(path, StoreErrorKind::Missing, format!("it cannot be read: {}", error.reason))
+        let kind = if error.is_of_system { StoreErrorKind::Other } else { StoreErrorKind::Missing };
+        StoreError::new(path, kind, format!("it cannot be read: {}", error.reason))
     })?;
     let damaged = |reason: &str| StoreError::new(path, StoreErrorKind::Damaged, reason);
     if Sha256::digest(&bytes)[..] != sha256[..] {

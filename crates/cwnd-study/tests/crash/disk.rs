@@ -28,6 +28,10 @@ pub enum Request<'a> {
     Read(usize),
     /// A mapping into memory.
     Map,
+    /// Opens a file or a directory.
+    Open,
+    /// Asks for the type, the size or the permissions of a file.
+    Stat,
 }
 
 /// What is to happen.
@@ -53,12 +57,18 @@ pub struct Faults {
     pub lies: u64,
     /// A sync of a directory that fails.
     pub directory_errors: u64,
+    /// A directory that cannot be opened, because the process has too many open files.
+    pub directory_open_errors: u64,
     /// A read that returns a part of the bytes that are there.
     pub short_reads: u64,
     /// A read that fails.
     pub read_errors: u64,
     /// A mapping into memory that fails.
     pub map_errors: u64,
+    /// A file that cannot be opened.
+    pub open_errors: u64,
+    /// A file whose type, size or permissions cannot be read.
+    pub stat_errors: u64,
 }
 
 /// What happened on a disk, in numbers.
@@ -77,6 +87,8 @@ pub struct Counts {
     pub short_reads: u64,
     pub read_errors: u64,
     pub map_errors: u64,
+    pub open_errors: u64,
+    pub stat_errors: u64,
 }
 
 enum Change {
@@ -183,8 +195,8 @@ impl Disk {
     }
 
     fn decide(&mut self, path: &Path, request: Request<'_>) -> Verdict {
-        if let Request::Read(_) | Request::Map = request {
-            return if path.starts_with(&self.root) { self.read(&request) } else { Verdict::Do };
+        if let Request::Read(_) | Request::Map | Request::Open | Request::Stat = request {
+            return if path.starts_with(&self.root) { self.read(path, &request) } else { Verdict::Do };
         }
         if !path.starts_with(&self.root) || path.as_os_str().to_string_lossy().ends_with("-shm") {
             return Verdict::Do;
@@ -222,16 +234,31 @@ impl Disk {
                 }
                 Verdict::Do
             }
-            Request::Read(_) | Request::Map => unreachable!("they are decided above"),
+            Request::Read(_) | Request::Map | Request::Open | Request::Stat => {
+                unreachable!("they are decided above")
+            }
         }
     }
 
     /// Decides about a request that changes nothing. The power has no part in it: without a process, nobody reads.
-    fn read(&mut self, request: &Request<'_>) -> Verdict {
+    fn read(&mut self, path: &Path, request: &Request<'_>) -> Verdict {
         match *request {
+            Request::Open if path.is_dir() && self.happens(self.faults.directory_open_errors) => {
+                self.counts.open_errors += 1;
+                Verdict::Fail(libc::EMFILE)
+            }
             Request::Map if self.happens(self.faults.map_errors) => {
                 self.counts.map_errors += 1;
                 Verdict::Fail(libc::ENOMEM)
+            }
+            Request::Open if self.happens(self.faults.open_errors) => {
+                self.counts.open_errors += 1;
+                const ERRORS: [i32; 4] = [libc::EIO, libc::EMFILE, libc::ENFILE, libc::EACCES];
+                Verdict::Fail(ERRORS[self.random.below(4) as usize])
+            }
+            Request::Stat if self.happens(self.faults.stat_errors) => {
+                self.counts.stat_errors += 1;
+                Verdict::Fail([libc::EIO, libc::EACCES][self.random.below(2) as usize])
             }
             Request::Read(_) if self.happens(self.faults.read_errors) => {
                 self.counts.read_errors += 1;

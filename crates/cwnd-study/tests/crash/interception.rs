@@ -3,7 +3,7 @@
 use crate::SEEDS;
 use crate::disk::{self, Faults};
 use crate::model::Maker;
-use cwnd_study::{Store, StoredState, trace_file};
+use cwnd_study::{Store, StoreErrorKind, StoredState, trace_file};
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -70,6 +70,48 @@ fn reads_and_mappings_are_intercepted() {
     disk::with(|disk| disk.faults = Faults { short_reads: 1_000, ..Faults::default() });
     assert_eq!(trace_file::digest(&samples(&store).read().unwrap()), digest);
     disk::unmount();
+}
+
+/// Errors of calls that open files, and that ask for their types and sizes, reach SQLite and the standard library. Each is reported as
+/// what the system said.
+#[test]
+fn opens_and_stats_are_intercepted() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(directory.path()).unwrap();
+    disk::mount(&root, 1);
+    let mut store = Store::create(&root).unwrap();
+    let mut maker = Maker::new(SEEDS);
+    let trace = store.traces().write(maker.key(0, 1), &maker.scenario(0, 1), maker.trace(1)).unwrap();
+    let run = maker.done(0, 1, Some(trace));
+    store.put(&run.new).unwrap();
+    drop(store);
+    for faults in [
+        Faults { open_errors: 1_000, ..Faults::default() },
+        Faults { stat_errors: 1_000, ..Faults::default() },
+    ] {
+        for open in [Store::open, Store::create] {
+            disk::with(|disk| disk.faults = faults);
+            let error = open(&root).map(drop).unwrap_err();
+            assert_eq!(error.kind, StoreErrorKind::Unwritable, "{error}");
+            disk::with(|disk| disk.faults = Faults::default());
+            let store = open(&root).unwrap();
+            let state = |store: &Store| store.get(run.key).map(|run| run.unwrap().state);
+            assert!(matches!(state(&store), Ok(StoredState::Done { .. })));
+            disk::with(|disk| disk.faults = faults);
+            match state(&store) {
+                // The database is open, and its trace is not.
+                Ok(StoredState::Unusable(reason)) => assert!(reason.contains("cannot be read ("), "{reason}"),
+                // SQLite asks for the size of the database.
+                Err(error) if faults.stat_errors > 0 => assert_eq!(error.kind, StoreErrorKind::Unwritable),
+                other => panic!("{other:?}"),
+            }
+            let written = store.traces().write(maker.key(0, 2), &maker.scenario(0, 2), maker.trace(2));
+            let error = written.unwrap_err();
+            assert!(error.reason.contains("(os error "), "{error}");
+        }
+    }
+    let counts = disk::unmount().counts;
+    assert!(counts.open_errors > 0 && counts.stat_errors > 0, "{counts:?}");
 }
 
 /// A mapped file whose disk fails kills the process (SIGBUS). SQLite maps the file that coordinates processes, which is made

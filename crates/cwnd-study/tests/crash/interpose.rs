@@ -1,4 +1,4 @@
-//! The C library's functions that change, read and map files, replaced for this test program.
+//! The C library's functions that open, change, read and map files, and that ask for their types and sizes, replaced for this test program.
 //!
 //! The linker prefers a symbol of the program to the same symbol of the C library. Rust's standard library and SQLite's own
 //! layer for Unix therefore call the functions below, and the code under test is the code that users run. Each asks
@@ -9,7 +9,7 @@
 //! and never relies on it.
 
 use crate::disk::{self, Request, Verdict};
-use std::ffi::{CStr, OsStr, c_char, c_int, c_long, c_void};
+use std::ffi::{CStr, OsStr, c_char, c_int, c_long, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -218,6 +218,199 @@ pub extern "C" fn ftruncate(fd: c_int, length: i64) -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn ftruncate64(fd: c_int, length: i64) -> c_int {
     ftruncate(fd, length)
+}
+
+/// Returns the path of a file that is named by a text, or by a descriptor if the text is empty. Names below a directory's descriptor
+/// are not known to the disk.
+///
+/// # Safety
+/// `path` must be null, or a text that ends with a zero byte.
+unsafe fn path_below(directory: c_int, path: *const c_char) -> Option<PathBuf> {
+    if path.is_null() || !disk::is_mounted() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    match unsafe { CStr::from_ptr(path) }.to_bytes() {
+        [] => path_of(directory),
+        name if directory == libc::AT_FDCWD || name[0] == b'/' => {
+            Some(Path::new(OsStr::from_bytes(name)).to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// See openat(2). In C the mode is an argument of a variadic function. On the 64-bit systems on which this test runs it is passed as
+/// any other, and the kernel ignores it where no file is made.
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn openat(directory: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    // SAFETY: the caller promises a text, which the system call reads.
+    let (name, system) = unsafe {
+        (path_below(directory, path), || libc::syscall(libc::SYS_openat, directory, path, flags, mode))
+    };
+    pass(name, Request::Open, system)
+}
+
+/// See openat(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn openat64(
+    directory: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mode: c_uint,
+) -> c_int {
+    // SAFETY: the same function under another name.
+    unsafe { openat(directory, path, flags, mode) }
+}
+
+/// See open(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    // SAFETY: the caller promises what `openat` needs.
+    unsafe { openat(libc::AT_FDCWD, path, flags, mode) }
+}
+
+/// See open(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    // SAFETY: the caller promises what `openat` needs.
+    unsafe { openat(libc::AT_FDCWD, path, flags, mode) }
+}
+
+/// See fstatat(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fstatat(
+    directory: c_int,
+    path: *const c_char,
+    stat: *mut libc::stat,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: the caller promises a text, which the system call reads, and room for what it writes.
+    let (name, system) = unsafe {
+        (path_below(directory, path), || libc::syscall(libc::SYS_newfstatat, directory, path, stat, flags))
+    };
+    pass(name, Request::Stat, system)
+}
+
+/// See fstatat(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fstatat64(
+    directory: c_int,
+    path: *const c_char,
+    stat: *mut libc::stat,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: the same function under another name.
+    unsafe { fstatat(directory, path, stat, flags) }
+}
+
+/// See stat(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stat(path: *const c_char, stat: *mut libc::stat) -> c_int {
+    // SAFETY: the caller promises what `fstatat` needs.
+    unsafe { fstatat(libc::AT_FDCWD, path, stat, 0) }
+}
+
+/// See stat(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stat64(path: *const c_char, stat: *mut libc::stat) -> c_int {
+    // SAFETY: the caller promises what `fstatat` needs.
+    unsafe { fstatat(libc::AT_FDCWD, path, stat, 0) }
+}
+
+/// See lstat(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lstat(path: *const c_char, stat: *mut libc::stat) -> c_int {
+    // SAFETY: the caller promises what `fstatat` needs.
+    unsafe { fstatat(libc::AT_FDCWD, path, stat, libc::AT_SYMLINK_NOFOLLOW) }
+}
+
+/// See lstat(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lstat64(path: *const c_char, stat: *mut libc::stat) -> c_int {
+    // SAFETY: the caller promises what `fstatat` needs.
+    unsafe { fstatat(libc::AT_FDCWD, path, stat, libc::AT_SYMLINK_NOFOLLOW) }
+}
+
+/// See fstat(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fstat(fd: c_int, stat: *mut libc::stat) -> c_int {
+    // SAFETY: the caller promises room for what the system call writes.
+    pass(mounted_path_of(fd), Request::Stat, || unsafe { libc::syscall(libc::SYS_fstat, fd, stat) })
+}
+
+/// See fstat(2).
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fstat64(fd: c_int, stat: *mut libc::stat) -> c_int {
+    // SAFETY: the same function under another name.
+    unsafe { fstat(fd, stat) }
+}
+
+/// See statx(2). The standard library asks with it.
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn statx(
+    directory: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mask: c_uint,
+    statx: *mut libc::statx,
+) -> c_int {
+    // SAFETY: the caller promises a text or null, which the system call reads, and room for what it writes.
+    let (name, system) = unsafe {
+        (path_below(directory, path), || libc::syscall(libc::SYS_statx, directory, path, flags, mask, statx))
+    };
+    pass(name, Request::Stat, system)
+}
+
+/// See access(2). SQLite asks with it whether a file may be written.
+///
+/// # Safety
+/// As for the function that it replaces.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn access(path: *const c_char, mode: c_int) -> c_int {
+    // SAFETY: the caller promises a text, which the system call reads.
+    let (name, system) = unsafe {
+        (path_below(libc::AT_FDCWD, path), || libc::syscall(libc::SYS_faccessat, libc::AT_FDCWD, path, mode))
+    };
+    pass(name, Request::Stat, system)
 }
 
 /// # Safety

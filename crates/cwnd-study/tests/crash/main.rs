@@ -109,7 +109,7 @@ impl Life<'_> {
                 }
             }
             self.forget_overwritten(current);
-            if self.mode == Mode::ReadErrors && self.tally.failed_operations > failed {
+            if self.mode.fails_to_read() && self.tally.failed_operations > failed {
                 self.retry(&mut store);
             }
             // A program may give up after an error, as `cwnd run` does, or continue.
@@ -161,19 +161,33 @@ impl Life<'_> {
         self.tally.failed_operations += 1;
         let off = disk::with(|disk| disk.is_off());
         assert!(off || self.mode.has_errors() || !self.mode.is_honest(), "{error}");
-        if self.mode == Mode::ReadErrors {
+        if self.mode.fails_to_read() {
             self.names_a_file(error);
         }
     }
 
     /// Requires that an error of a disk that cannot read says where, and does not say that the store is another's or none.
     fn names_a_file(&self, error: &StoreError) {
-        assert!(error.path.starts_with(self.directory) && error.path != self.directory, "{error}");
+        // The directory itself can only be opened.
+        let is_named = error.path != self.directory || self.mode == Mode::OpenErrors;
+        assert!(error.path.starts_with(self.directory) && is_named, "{error}");
         assert!(!matches!(error.kind, StoreErrorKind::Foreign | StoreErrorKind::Missing), "{error}");
         // SQLite calls a database malformed if it could not be read.
         let says_so =
             error.kind != StoreErrorKind::Damaged || error.reason.contains("the disk failed to read");
         assert!(says_so, "{error}");
+        if self.mode == Mode::OpenErrors {
+            let reasons = [
+                "Input/output error",
+                "Too many open files",
+                "Permission denied",
+                // SQLite names the call that failed, and not why.
+                "unable to open database file",
+                "disk I/O error",
+                "attempt to write a readonly database",
+            ];
+            assert!(reasons.iter().any(|reason| error.reason.contains(reason)), "{:?}: {error}", error.kind);
+        }
     }
 
     /// Reads everything from a disk that may fail. What is read must be right, and what is not must be said.
@@ -195,7 +209,10 @@ impl Life<'_> {
                         if let StoredState::Done { trace: Some(trace), .. } = state {
                             match trace.samples.read() {
                                 Ok(samples) => assert_eq!(trace_file::digest(&samples), trace.digest),
-                                Err(error) => assert_eq!(Some(&*error.path), trace.samples.path(), "{error}"),
+                                Err(error) => {
+                                    assert_eq!(Some(&*error.path), trace.samples.path(), "{error}");
+                                    self.names_a_file(&error);
+                                }
                             }
                         }
                     }
@@ -254,9 +271,9 @@ impl Life<'_> {
                     Err(error) => self.fails(&error),
                 }
             }
-            7 if self.mode == Mode::ReadErrors => self.read_what_can_be_read(store),
+            7 if self.mode.fails_to_read() => self.read_what_can_be_read(store),
             // Another process has nothing in its memory yet, and reads more.
-            8 | 9 if self.mode == Mode::ReadErrors => match Store::open(self.directory) {
+            8 | 9 if self.mode.fails_to_read() => match Store::open(self.directory) {
                 Ok(reader) => self.read_what_can_be_read(&reader),
                 Err(error) => self.fails(&error),
             },
@@ -298,7 +315,7 @@ impl Life<'_> {
         if let Err(error) = result {
             self.fails(&error);
             // On a disk that only reads badly, what has failed is not there later either.
-            if self.mode != Mode::ReadErrors {
+            if !self.mode.fails_to_read() {
                 self.candidates.push((next, true));
             }
         } else {
@@ -319,7 +336,7 @@ impl Life<'_> {
 
     /// Compares an open store with what it must have now. `all` compares every run, else one.
     fn check(&mut self, store: &Store, all: bool) {
-        if self.mode == Mode::ReadErrors {
+        if self.mode.fails_to_read() {
             without_faults(|| self.compare(store, all));
         } else {
             self.compare(store, all);
@@ -518,6 +535,8 @@ fn live(seed: u64, tally: &mut Tally) {
         (&mut sum.short_reads, counts.short_reads),
         (&mut sum.read_errors, counts.read_errors),
         (&mut sum.map_errors, counts.map_errors),
+        (&mut sum.open_errors, counts.open_errors),
+        (&mut sum.stat_errors, counts.stat_errors),
     ] {
         *sum += more;
     }
@@ -553,7 +572,7 @@ fn a_thousand_crashes_leave_what_was_promised() {
         let disk::Counts { short_writes, io_errors, full, lies, syncs, lost, kept, torn, .. } = disk;
         let seen = [short_writes, io_errors, full, lies, syncs, lost, kept, torn];
         assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
-        let seen = [disk.short_reads, disk.read_errors, disk.map_errors];
+        let seen = [disk.short_reads, disk.read_errors, disk.map_errors, disk.open_errors, disk.stat_errors];
         assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
     }
 }
@@ -564,9 +583,14 @@ fn a_creation_is_reported_as_failed_if_its_directory_cannot_be_synced() {
     let directory = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(directory.path()).unwrap();
     disk::mount(&root, 1);
-    disk::with(|disk| disk.faults.directory_errors = 1_000);
-    let error = Store::create(&root).unwrap_err();
-    assert!(error.reason.contains("its directory cannot be synced"), "{error}");
+    for faults in [
+        Faults { directory_errors: 1_000, ..Faults::default() },
+        Faults { directory_open_errors: 1_000, ..Faults::default() },
+    ] {
+        disk::with(|disk| disk.faults = faults);
+        let error = Store::create(&root).unwrap_err();
+        assert!(error.reason.contains("its directory cannot be synced"), "{faults:?}: {error}");
+    }
     disk::with(|disk| disk.faults = Faults::default());
     assert!(Store::create(&root).is_ok());
     disk::unmount();

@@ -22,6 +22,9 @@ pub enum Mode {
     /// fails names a file of the store, and has changed nothing. What is read is right. Once the disk reads again, everything is
     /// there and the same open store can be used. The rest is as in [`Mode::Kill`].
     ReadErrors,
+    /// Files cannot be opened (EIO, EMFILE, ENFILE, EACCES), and their types and sizes cannot be read (EIO, EACCES). An operation that
+    /// fails reports the error of the system, never damage or a missing store. The rest is as in [`Mode::ReadErrors`].
+    OpenErrors,
     /// The same as in [`Mode::ErrorsAndKill`], and then the power goes. A transaction that failed may be there as a whole, if the disk had written it before
     /// it reported the failure. The rest is as in [`Mode::PowerCut`].
     ErrorsAndPowerCut,
@@ -30,7 +33,7 @@ pub enum Mode {
     Lies,
 }
 
-pub const MODES: [Mode; 7] = [
+pub const MODES: [Mode; 8] = [
     Mode::Kill,
     Mode::PowerCut,
     Mode::ShortWrites,
@@ -38,6 +41,7 @@ pub const MODES: [Mode; 7] = [
     Mode::ErrorsAndPowerCut,
     Mode::Lies,
     Mode::ReadErrors,
+    Mode::OpenErrors,
 ];
 
 impl Mode {
@@ -58,12 +62,22 @@ impl Mode {
                 map_errors: [0, 300][random.below(2) as usize],
                 ..Faults::default()
             },
+            Mode::OpenErrors => Faults {
+                open_errors: [0, 20, 100, 300][random.below(4) as usize],
+                stat_errors: [0, 5, 30, 100][random.below(4) as usize],
+                ..Faults::default()
+            },
             Mode::Lies => Faults { lies: [300, 900, 1_000][random.below(3) as usize], ..Faults::default() },
         }
     }
 
     pub fn has_errors(self) -> bool {
-        matches!(self, Mode::ErrorsAndKill | Mode::ErrorsAndPowerCut | Mode::ReadErrors)
+        matches!(self, Mode::ErrorsAndKill | Mode::ErrorsAndPowerCut) || self.fails_to_read()
+    }
+
+    /// Whether errors concern what is read only: what fails changes nothing, now or later.
+    pub fn fails_to_read(self) -> bool {
+        matches!(self, Mode::ReadErrors | Mode::OpenErrors)
     }
 
     /// Whether the disk keeps what it has promised to keep.
@@ -72,6 +86,6 @@ impl Mode {
     }
 
     pub fn cuts_power(self) -> bool {
-        !matches!(self, Mode::Kill | Mode::ErrorsAndKill | Mode::ReadErrors)
+        !matches!(self, Mode::Kill | Mode::ErrorsAndKill) && !self.fails_to_read()
     }
 }
