@@ -251,7 +251,7 @@ impl Record {
         let threads = THREADS[scenario.seed as usize % THREADS.len()];
         let options = Options {
             helpers: Helpers::uncounted(threads - 1),
-            eager_threads: true,
+            eager: true,
             shortcuts: if scenario.seed % 5 == 4 { Shortcuts::NONE } else { Shortcuts::ALL },
             ..Options::default()
         };
