@@ -14,7 +14,8 @@ use crate::merge::Turn;
 use crate::net::Net;
 use crate::stage::LinkRun;
 use cwnd_link::SerialTime;
-use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Scenario, Stack};
+use cwnd_scenario::{AccurateEcn, Discipline, Ecn, Effects, LinkId, LinkSpec, Scenario, Stack};
+use cwnd_tcp::accurate_ecn::OPTION_SIZE;
 use cwnd_tcp::packet::{BARE, LOST, Packet};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -105,10 +106,14 @@ pub fn pass(link: &mut ClosedForm, now: u64, size: u32, ring: u32) -> u64 {
     link.end_of_line(departure)
 }
 
-/// Returns the wire bytes of the longest ACK.
+/// Returns the wire bytes of the longest ACK: one with SACK blocks, or with the option of accurate ECN instead.
 pub fn longest_ack(stack: &Stack) -> u32 {
     let blocks = if stack.sack { stack.sack_block_base + MOST_BLOCKS * stack.sack_block_each } else { 0 };
-    stack.ack_size + blocks
+    let option = match stack.ecn {
+        Ecn::Accurate(AccurateEcn { option: true, .. }) => OPTION_SIZE,
+        _ => 0,
+    };
+    stack.ack_size + blocks.max(option)
 }
 
 /// Lets everything that arrives before the limit pass a zero-queue link. Returns how many packets came.
