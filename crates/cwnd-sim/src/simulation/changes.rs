@@ -1,10 +1,12 @@
 //! Live changes: each happens at a time, before the events of that time.
 
 use super::Simulation;
-use crate::graph;
+use crate::fault::{self, Fault};
+use crate::graph::{self, Runner};
 use crate::host::Endpoint;
 use crate::link::{Change, Link, Steps};
 use crate::setup;
+use crate::stage::Stages;
 use cwnd_link::{Purpose, Stream};
 use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, Time, Traffic};
 use cwnd_tcp::Sender;
@@ -161,12 +163,17 @@ impl Simulation<'_> {
     /// Applies the steps of links in closed form that come at `until` at the latest, when everything before it has been done. What other
     /// stages know of such a link holds for all of its steps.
     pub(super) fn step_links(&mut self, until: u64) {
-        let net = &mut self.stages.net;
+        let Stages { net, hosts, .. } = &mut self.stages;
         for &link in &self.stepped {
-            while let Link::ClosedForm(state) = &mut net.links[link]
+            while let Link::ClosedForm(state) = &net.links[link]
                 && state.steps().is_some_and(|steps| steps.next_at() <= until)
             {
-                state.step(net.rings.as_mut_slice());
+                if let Runner::Inlet(node) = self.graph.runners[link]
+                    && !fault::is(Fault::StepBeforeArrivals)
+                {
+                    hosts[self.graph.host_stage(node)].settle(net, until);
+                }
+                net.links[link].closed_form().step(net.rings.as_mut_slice());
                 // What is on its way may come sooner.
                 for ring in net.links[link].next().all() {
                     net.note_arrival(ring, net.rings[ring as usize].next_at());

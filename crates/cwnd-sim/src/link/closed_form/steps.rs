@@ -56,9 +56,7 @@ impl Steps {
         let before = |end: u64| schedule.steps.iter().filter(|step| step.at.0 < end).count() as u64;
         let steps = match schedule.period.filter(|period| period.0 > 0) {
             None => before(end),
-            Some(period) => {
-                (end / period.0).saturating_mul(schedule.steps.len() as u64 + 1) + before(end % period.0)
-            }
+            Some(period) => (end / period.0).saturating_mul(before(period.0)) + before(end % period.0),
         };
         if steps > most {
             return None;
@@ -133,5 +131,98 @@ impl ClosedForm {
             });
         }
         self.steps = Some(steps);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cwnd_link::{Purpose, Stream, Transmitter};
+    use cwnd_scenario::{Counting, QueueLimit, QueueSpec, Step, Time};
+    use cwnd_tcp::packet::Packet;
+
+    /// A link without a limit whose rate (bit/s) changes at these times, ns.
+    fn spec(own: u64, rates: &[(u64, u64)], period: Option<u64>) -> LinkSpec {
+        let step = |&(at, rate): &(u64, u64)| Step { at: Time(at), rate: Rate(rate), delay: Time(0) };
+        let steps = rates.iter().map(step).collect();
+        let steps = cwnd_scenario::Steps { steps, period: period.map(Time) };
+        let mut link = LinkSpec::new("link", 0, 1, Rate(own), Time(0));
+        link.queue = QueueSpec::drop_tail(QueueLimit::Unlimited, Counting::WaitingOnly);
+        LinkSpec { schedule: Some(Schedule::Steps(steps)), ..link }
+    }
+
+    /// Returns when packets leave the link that come at these times, of so many bytes.
+    fn departures(link: &LinkSpec, packets: &[(u64, u32)]) -> Vec<u64> {
+        let mut state = ClosedForm::new(SerialTime::new(link.rate), 0, &link.queue, None);
+        state.set_steps(Steps::of(link, 0, u64::MAX, u64::MAX).expect("it has a closed form"));
+        state.next = crate::link::NextRing::One(0);
+        let mut rings = [Ring::default()];
+        for &(at, size) in packets {
+            while state.steps().is_some_and(|steps| steps.next_at() <= at) {
+                state.step(&mut rings);
+            }
+            let verdict = state.offer(at, size, 0, 0).expect("there is no limit");
+            rings[0].push(Packet { at: verdict.at, size: size as u16, ..Packet::default() });
+        }
+        while rings[0]
+            .iter()
+            .last()
+            .is_some_and(|packet| state.steps().is_some_and(|steps| steps.next_at() <= packet.at))
+        {
+            state.step(&mut rings);
+        }
+        rings[0].iter().map(|packet| packet.at).collect()
+    }
+
+    #[test]
+    fn a_step_concerns_the_remaining_bits_and_the_packets_behind() {
+        // 8 Mbit/s: a byte in 1,000 ns. From 400,000 ns on 16 Mbit/s: the other 600 bytes take half as long.
+        let link = spec(8_000_000, &[(400_000, 16_000_000)], None);
+        assert_eq!(departures(&link, &[(0, 1000), (10, 500)]), [700_000, 950_000]);
+        // Back to its own rate at 800,000 ns: 200 of the 500 bytes are sent, 300 are left.
+        let link = spec(8_000_000, &[(400_000, 16_000_000)], Some(800_000));
+        assert_eq!(departures(&link, &[(0, 1000), (10, 500)]), [700_000, 1_100_000]);
+    }
+
+    #[test]
+    fn packets_leave_when_a_transmitter_lets_them_go() {
+        for seed in 0..3000 {
+            let mut dice = Stream::new(seed, Purpose::Queue, 0);
+            let mut below = |most: u64| dice.next_u64() % most;
+            let rate = |near: u64| 1_000_000_000 + near;
+            let near = [3, 1_000_000, 1_000_000_000][seed as usize % 3];
+            let mut at = 0;
+            let steps: Vec<(u64, u64)> = (0..1 + below(8))
+                .map(|_| {
+                    let most = [3, 2_000][below(2) as usize];
+                    at += 1 + below(most);
+                    (at, rate(below(near)))
+                })
+                .collect();
+            let period = (below(2) == 0).then_some(at + 1 + below(2_000));
+            let link = spec(rate(below(near)), &steps, period);
+            let mut now = 0;
+            let packets: Vec<(u64, u32)> = (0..20)
+                .map(|_| {
+                    now += below(600);
+                    (now, 1 + below(90) as u32)
+                })
+                .collect();
+            let mut transmitter = Transmitter::new(link.rate, link.schedule.as_ref(), 0);
+            let mut free = 0;
+            let expected: Vec<u64> = packets
+                .iter()
+                .map(|&(at, size)| {
+                    free = transmitter.finish(at.max(free), size, at < free);
+                    free
+                })
+                .collect();
+
+            assert_eq!(
+                departures(&link, &packets),
+                expected,
+                "seed {seed}: {steps:?}, {period:?}, {packets:?}"
+            );
+        }
     }
 }
