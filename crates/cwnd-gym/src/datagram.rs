@@ -59,9 +59,13 @@ impl Datagram {
         if !is_endless || scenario.arrivals.is_some() {
             return Err("the flow is not an endless one".to_owned());
         }
-        let mut links: Vec<Option<Link>> = setup::links(scenario).into_iter().map(Some).collect();
+        let mut links: Vec<Option<Link>> = setup::links(scenario, false).into_iter().map(Some).collect();
         let mut plain = |link: LinkId| match links[link].take() {
-            Some(Link::ClosedForm(state)) if !scenario.network.links[link].queue.marks() => Ok(state),
+            Some(Link::ClosedForm(state))
+                if scenario.network.links[link].is_plain() && !scenario.network.links[link].queue.marks() =>
+            {
+                Ok(state)
+            }
             _ => Err(format!(
                 "link {} is not a drop-tail queue at a constant rate",
                 scenario.network.links[link].name

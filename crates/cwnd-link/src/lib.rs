@@ -47,4 +47,5 @@ pub use loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
 pub use policer::Policer;
 pub use queue::{ChangeError, Queue};
 pub use serial::SerialTime;
+pub use timeline::{Place, Timeline};
 pub use transmitter::{Steady, Transmitter};

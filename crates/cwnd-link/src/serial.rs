@@ -33,7 +33,7 @@ impl SerialTime {
 
     /// Nanoseconds a byte, times 2^40, exactly as [`SerialTime::of`] takes them: of two rates the one with the lesser slope
     /// never takes longer, whatever is rounded.
-    pub(crate) fn slope(self) -> u128 {
+    pub fn slope(self) -> u128 {
         u128::from(self.scaled) << (40 - self.shift)
     }
 

@@ -4,7 +4,7 @@ use cwnd_scenario::{Step, Steps};
 
 /// Values with the times from which they hold, optionally periodic.
 #[derive(Clone, Debug)]
-pub(crate) struct Timeline<T> {
+pub struct Timeline<T> {
     /// Times counted from the beginning of the period, rising.
     steps: Box<[(u64, T)]>,
     period: Option<u64>,
@@ -14,7 +14,7 @@ pub(crate) struct Timeline<T> {
 
 /// A place between two steps of a [`Timeline`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub struct Place {
     /// Beginning of the period.
     base: u64,
     /// The next step in it.

@@ -37,6 +37,8 @@ pub enum Fault {
     OldLosses,
     /// Packets that come to an inlet's link before the stop, but to no endpoint, do not cross it.
     InletNotSettled,
+    /// The same at a step of an inlet's link.
+    StepBeforeArrivals,
     /// Waiting time beyond the end counts.
     WaitingBeyondTheEnd,
     /// A transmitter takes its next packet before what arrives as the last one leaves.
@@ -52,7 +54,7 @@ pub enum Fault {
 }
 
 /// All faults.
-pub const ALL: [Fault; 24] = [
+pub const ALL: [Fault; 25] = [
     Fault::RoomForOneMore,
     Fault::MarkTooLate,
     Fault::LeavesTooEarly,
@@ -69,6 +71,7 @@ pub const ALL: [Fault; 24] = [
     Fault::Overtaking,
     Fault::OldLosses,
     Fault::InletNotSettled,
+    Fault::StepBeforeArrivals,
     Fault::WaitingBeyondTheEnd,
     Fault::AsksTooEarly,
     Fault::PromisesTooMuch,

@@ -273,7 +273,7 @@ pub fn build(scenario: &Scenario, net: &mut Net, smallest_packet: u32, points: &
         .map(|link| match feeders.of(link) {
             [] => Runner::NoOne,
             // A link that keeps its queue and an observed link are stages of their own.
-            _ if !network.links[link].is_plain() => Runner::Itself,
+            _ if net.links[link].queued().is_some() => Runner::Itself,
             _ if points.iter().any(|point| point.link == link) => Runner::Itself,
             [Feeder::Host(node)] => Runner::Output(*node),
             [_] if !goes_on[link] => Runner::Inlet(network.links[link].to),

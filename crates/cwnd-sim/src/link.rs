@@ -7,7 +7,7 @@ pub mod closed_form;
 mod losses;
 pub mod queued;
 
-pub use closed_form::{Change, ClosedForm, PacketInRing};
+pub use closed_form::{Change, ClosedForm, PacketInRing, Steps};
 pub use losses::Losses;
 pub use queued::QueuedLink;
 
@@ -55,7 +55,7 @@ impl NextRing {
     }
 
     /// Returns every ring that packets go into, once each.
-    fn all(&self) -> Vec<u32> {
+    pub fn all(&self) -> Vec<u32> {
         let mut rings = match self {
             NextRing::One(ring) => vec![*ring],
             NextRing::ByChannel(rings) => rings.to_vec(),

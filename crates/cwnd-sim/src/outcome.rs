@@ -104,18 +104,19 @@ impl Simulation<'_> {
                 under_way.push((flow, packet.seq, crossed, packet.size.into()));
             }
         };
-        for (ring, line) in self.stages.net.rings.iter().zip(&self.stages.net.line_of) {
+        // A link in closed form puts a packet on its line when it arrives at the queue.
+        let rings = &self.stages.net.rings;
+        let mut not_left = vec![0; rings.len()];
+        for link in self.stages.net.links.iter() {
+            let Link::ClosedForm(link) = link else { continue };
+            for (ring, packets) in link.not_sent(self.clock(), begun, rings.len()) {
+                not_left[ring as usize] = packets.max(not_left[ring as usize]);
+            }
+        }
+        for ((ring, line), not_left) in rings.iter().zip(&self.stages.net.line_of).zip(not_left) {
             let Some(line) = line.map(|line| line as usize) else { continue };
-            let link = &self.stages.net.links[line];
-            for packet in ring.iter() {
-                // A link in closed form puts a packet on its line when it arrives at the queue.
-                let has_left = match link {
-                    Link::ClosedForm(link) => {
-                        link.has_sent(self.clock(), packet.at, packet.size.into(), begun)
-                    }
-                    Link::Queued(_) => true,
-                };
-                note(line, &packet, has_left);
+            for (later, packet) in ring.iter().enumerate() {
+                note(line, &packet, later + not_left < ring.len());
             }
         }
         for (line, link) in self.stages.net.links.iter().enumerate() {

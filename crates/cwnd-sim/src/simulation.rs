@@ -65,7 +65,7 @@ pub struct Simulation<'s> {
     /// The threads that it may use.
     helpers: Helpers,
     /// Whether it uses them for any number of packets.
-    eager_threads: bool,
+    eager: bool,
     /// Packets that links have handled in the last round.
     packets: u64,
     sharing: Sharing,
@@ -94,6 +94,8 @@ pub struct Simulation<'s> {
     /// The time that inline receivers may come to: at least that of the other stages.
     receivers_stop: u64,
     smallest_packet: u32,
+    /// Links in closed form whose rate and delay change by a schedule.
+    stepped: Vec<LinkId>,
 }
 
 /// Options of a simulation. No outcome depends on them.
@@ -105,9 +107,10 @@ pub struct Options {
     pub points: Vec<Point>,
     /// The threads that it may use besides the one that runs it. It takes them when it has enough to do for them.
     pub helpers: Helpers,
-    /// Use threads also for a few packets, and batches also for a few hosts: for tests.
+    /// Use threads also for a few packets, batches also for a few hosts, and closed forms also between steps that are close
+    /// together: for tests.
     #[doc(hidden)]
-    pub eager_threads: bool,
+    pub eager: bool,
 }
 
 /// The state of a flow.
@@ -184,7 +187,9 @@ impl<'s> Simulation<'s> {
             assert!(!points[..i].contains(point), "{point:?} is observed twice");
         }
         crate::check::find_problems(scenario, factory).map_err(EngineError::Refused)?;
-        let links = setup::links(scenario);
+        let links = setup::links(scenario, options.eager);
+        let has_steps = |link: &Link| matches!(link, Link::ClosedForm(link) if link.steps().is_some());
+        let stepped = (0..links.len()).filter(|&link| has_steps(&links[link])).collect();
         let mut net = Net {
             lost: vec![0; links.len()],
             links: links.into(),
@@ -236,7 +241,7 @@ impl<'s> Simulation<'s> {
         Ok(Simulation {
             crew: None,
             helpers: options.helpers.clone(),
-            eager_threads: options.eager_threads,
+            eager: options.eager,
             packets: 0,
             sharing: Sharing::default(),
             stages: Stages { net, hosts: hosts.into(), local, places, merge: Merge::new(scenario.ties) },
@@ -253,6 +258,7 @@ impl<'s> Simulation<'s> {
             least: 0,
             receivers_stop: 0,
             smallest_packet,
+            stepped,
             scenario: kept,
         })
     }
@@ -287,12 +293,19 @@ impl<'s> Simulation<'s> {
         if stop <= self.now {
             return;
         }
-        while self.runner.next_review() < stop {
-            let until = self.runner.next_review().max(self.now);
+        while let next = self.runner.next_review().min(self.next_step())
+            && next < stop
+        {
+            let until = next.max(self.now);
             self.do_all_before(until, until, observer);
-            self.runner.review(&mut self.stages, until);
+            if self.runner.next_review() <= until {
+                self.runner.review(&mut self.stages, until);
+            }
+            if self.next_step() <= until {
+                self.step_links(until);
+            }
         }
-        let receivers = receivers.min(self.runner.next_review());
+        let receivers = receivers.min(self.runner.next_review()).min(self.next_step());
         self.do_all_before(stop, receivers, observer);
         for (i, host) in self.stages.hosts.iter().enumerate().filter(|_| !fault::is(Fault::InletNotSettled)) {
             // Nothing lies before `stop` in the inlets of a host that wakes later.

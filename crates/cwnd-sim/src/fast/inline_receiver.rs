@@ -90,12 +90,12 @@ pub fn find(
         let ring = path.inlet_ring();
         let from = net.line_of[ring as usize].expect("a line ends in an inlet") as usize;
         let reorders = net.links[from].queued().is_some_and(|link| link.reorders());
-        let is_lossy = |link: u32| match &net.links[link as usize] {
-            Link::ClosedForm(link) => link.is_lossy(),
+        let varies = |link: u32| match &net.links[link as usize] {
+            Link::ClosedForm(link) => link.is_lossy() || link.steps().is_some(),
             Link::Queued(_) => true,
         };
-        let lossy = is_lossy(link) || is_lossy(path.output().0);
-        if reorders || lossy || !receiver.acknowledges_at_once() || graph.runners[from] != Runner::Itself {
+        let varies = varies(link) || varies(path.output().0);
+        if reorders || varies || !receiver.acknowledges_at_once() || graph.runners[from] != Runner::Itself {
             continue;
         }
         let mut receiver = InlineReceiver {

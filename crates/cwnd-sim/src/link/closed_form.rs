@@ -3,11 +3,13 @@
 //! With drop-tail at a known rate, the departure of a packet is fixed when the packet arrives: the later of its arrival
 //! and the time at which the transmitter is free, plus its serialisation time. The link therefore stores departure times
 //! and no packets. "At least n packets are in the system" is one comparison: has the n-th last packet left?
-//! A live change at `t` computes again what lies beyond `t` (see [`ClosedForm::change`]).
+//! A live change at `t` computes again what lies beyond `t` (see [`ClosedForm::change`]), and so does a [step](Steps).
 
 mod change;
+mod steps;
 
 pub use change::Change;
+pub use steps::Steps;
 
 use super::{Arrivals, LinkCounts, Losses, NOWHERE, NextRing};
 use crate::fault::{self, Fault};
@@ -104,6 +106,8 @@ pub struct ClosedForm {
     /// Sum of the waiting times, ns.
     waited: u128,
     max_waiting: u64,
+    /// How rate and delay change, if they do.
+    steps: Option<Box<Steps>>,
 }
 
 impl ClosedForm {
@@ -150,7 +154,18 @@ impl ClosedForm {
             marked: 0,
             waited: 0,
             max_waiting: 0,
+            steps: None,
         }
+    }
+
+    /// Sets how rate and delay change.
+    pub fn set_steps(&mut self, steps: Steps) {
+        self.steps = Some(Box::new(steps));
+    }
+
+    /// Returns how rate and delay change, if they do.
+    pub fn steps(&self) -> Option<&Steps> {
+        self.steps.as_deref()
     }
 
     /// Sets the usual packet sizes, that of a full packet first.
@@ -244,7 +259,7 @@ impl ClosedForm {
 
     /// Returns the least time from a packet's arrival to the end of the line, for packets of at least `size` bytes.
     pub fn least_latency(&self, size: u32) -> u64 {
-        self.serial.of(size) + self.delay
+        self.steps.as_ref().map_or(self.serial.of(size) + self.delay, |steps| steps.least_latency(size))
     }
 
     /// Returns the counts.
@@ -455,13 +470,6 @@ impl ClosedForm {
             }
         }
         fewest
-    }
-
-    /// Returns whether a packet of `size` bytes that reaches the end of the line at `end` has left the transmitter by
-    /// `t`, or with `begun` whether its transmission has begun. The rate and the delay have not changed since it came.
-    pub fn has_sent(&self, t: u64, end: u64, size: u32, begun: bool) -> bool {
-        let departure = end.saturating_sub(self.delay);
-        if begun { departure.saturating_sub(self.serial_time(size)) < t } else { departure <= t }
     }
 
     /// Returns how many packets wait just before `t`, without the one in transmission.

@@ -1,10 +1,12 @@
 //! Live changes: each happens at a time, before the events of that time.
 
 use super::Simulation;
-use crate::graph;
+use crate::fault::{self, Fault};
+use crate::graph::{self, Runner};
 use crate::host::Endpoint;
-use crate::link::{Change, Link};
+use crate::link::{Change, Link, Steps};
 use crate::setup;
+use crate::stage::Stages;
 use cwnd_link::{Purpose, Stream};
 use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, Time, Traffic};
 use cwnd_tcp::Sender;
@@ -147,6 +149,37 @@ impl Simulation<'_> {
         }
         self.stages.hosts[host].touch(endpoint);
         self.stages.net.wake[host].store(0, Ordering::Relaxed);
+    }
+
+    /// Returns when the next step of a link in closed form comes; `u64::MAX` if there is none.
+    pub(super) fn next_step(&self) -> u64 {
+        let steps = self.stepped.iter().filter_map(|&link| match &self.stages.net.links[link] {
+            Link::ClosedForm(link) => link.steps(),
+            Link::Queued(_) => None,
+        });
+        steps.map(Steps::next_at).min().unwrap_or(u64::MAX)
+    }
+
+    /// Applies the steps of links in closed form that come at `until` at the latest, when everything before it has been done. What other
+    /// stages know of such a link holds for all of its steps.
+    pub(super) fn step_links(&mut self, until: u64) {
+        let Stages { net, hosts, .. } = &mut self.stages;
+        for &link in &self.stepped {
+            while let Link::ClosedForm(state) = &net.links[link]
+                && state.steps().is_some_and(|steps| steps.next_at() <= until)
+            {
+                if let Runner::Inlet(node) = self.graph.runners[link]
+                    && !fault::is(Fault::StepBeforeArrivals)
+                {
+                    hosts[self.graph.host_stage(node)].settle(net, until);
+                }
+                net.links[link].closed_form().step(net.rings.as_mut_slice());
+                // What is on its way may come sooner.
+                for ring in net.links[link].next().all() {
+                    net.note_arrival(ring, net.rings[ring as usize].next_at());
+                }
+            }
+        }
     }
 
     /// Notes that links, or what comes to them, are other ones from now on.

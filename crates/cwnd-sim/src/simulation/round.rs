@@ -200,13 +200,8 @@ impl Simulation<'_> {
         let hosts = self.stages.hosts.len();
         let (runner, waits) = (&*self.shared_runner, &self.graph.packed_waits);
         let furthest = self.frontiers.begin_groups(waits, horizon);
-        let mut batch = HostBatch::new(
-            HostBatch::size(hosts, self.eager_threads),
-            runner,
-            &self.frontiers,
-            waits,
-            horizon,
-        );
+        let mut batch =
+            HostBatch::new(HostBatch::size(hosts, self.eager), runner, &self.frontiers, waits, horizon);
         let wakes = Arc::clone(&self.stages.net.wake);
         for (host, wake) in wakes[..hosts].iter().enumerate() {
             if wake.load(Ordering::Relaxed) <= furthest {

@@ -115,7 +115,7 @@ impl Simulation<'_> {
     fn worthwhile_helpers(&self) -> usize {
         let hosts = self.stages.hosts.len();
         let least = if self.runner.loses_when_shared() { LEAST_HOSTS_INLINE } else { LEAST_HOSTS };
-        if self.eager_threads {
+        if self.eager {
             return MOST_THREADS - 1;
         } else if hosts < least {
             return 0;
@@ -207,7 +207,7 @@ impl Simulation<'_> {
             horizon: AtomicU64::new(0),
             stop: AtomicU64::new(0),
             smallest_packet: self.smallest_packet,
-            batch: HostBatch::size(hosts, self.eager_threads),
+            batch: HostBatch::size(hosts, self.eager),
             parts,
         });
         let (work, helpers) = (Arc::clone(&shared), self.helpers.clone());

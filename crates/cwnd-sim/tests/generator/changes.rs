@@ -128,8 +128,14 @@ fn draw_traffic(dice: &mut Dice, rate: u64, packet: u64) -> Option<Traffic> {
 /// What else a link does from now on; mostly one that does more than others already.
 fn draw_effects(dice: &mut Dice, scenario: &Scenario, link: LinkId, packet: u64) -> Action {
     let links = &scenario.network.links;
-    let kept: Vec<LinkId> = (0..links.len()).filter(|&link| !links[link].is_plain()).collect();
+    // Whether a link that is plain but for its steps keeps its queue is for the engine to say.
+    let steps_only = |link: LinkId| LinkSpec { schedule: None, ..links[link].clone() }.is_plain();
+    let kept: Vec<LinkId> =
+        (0..links.len()).filter(|&link| !links[link].is_plain() && !steps_only(link)).collect();
     let link = if kept.is_empty() || dice.one_in(8) { link } else { dice.pick(&kept) };
+    if steps_only(link) && !links[link].is_plain() {
+        return Action::Look;
+    }
     let mut effects = links[link].effects;
     match dice.below(5) {
         0 => effects.slot = (!dice.one_in(3)).then(|| Time(dice.between(1, 40) * packet)),

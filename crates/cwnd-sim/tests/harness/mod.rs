@@ -236,7 +236,8 @@ impl Record {
         let outcome = self.replay(scenario, engine, true, &mut |_, _| {})?;
         same_outcome(&self.outcome, &without_bytes_left(&outcome))?;
         outcome.check_conservation()?;
-        let general = Options { shortcuts: Shortcuts::NONE, ..Options::default() };
+        let eager = scenario.seed.is_multiple_of(2);
+        let general = Options { shortcuts: Shortcuts::NONE, eager, ..Options::default() };
         self.check_again(scenario, &general, &outcome, "without the fast path")?;
         // One shortcut alone is left out, so that none hides behind another.
         let shortcuts =
@@ -251,7 +252,7 @@ impl Record {
         let threads = THREADS[scenario.seed as usize % THREADS.len()];
         let options = Options {
             helpers: Helpers::uncounted(threads - 1),
-            eager_threads: true,
+            eager: true,
             shortcuts: if scenario.seed % 5 == 4 { Shortcuts::NONE } else { Shortcuts::ALL },
             ..Options::default()
         };
@@ -283,7 +284,8 @@ impl Record {
         dice: &mut Dice,
         outcome: &Outcome,
     ) -> Result<(), String> {
-        let options = Options { points: counter.points.clone(), ..Options::default() };
+        let eager = scenario.seed.is_multiple_of(3);
+        let options = Options { points: counter.points.clone(), eager, ..Options::default() };
         let split = Simulation::with_options(scenario, &factory, &options);
         let split = split.map_err(|error| format!("\n  with observed links: {error}"))?;
         let split = self.replay(scenario, split, false, &mut |engine, to| {

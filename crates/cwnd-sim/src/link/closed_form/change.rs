@@ -1,6 +1,7 @@
 //! Live changes of a link in closed form: computes again what lies beyond the time of a change.
 
-use super::{ClosedForm, PacketInRing};
+use super::steps::Line;
+use super::{ClosedForm, Departure, PacketInRing};
 use crate::fault::{self, Fault};
 use crate::link::Losses;
 use crate::ring::Ring;
@@ -35,46 +36,70 @@ impl ClosedForm {
     /// the remaining bits of the packet in transmission and to all packets behind it, a delay to what departs from `t`
     /// on, a loss model to what crosses the line from `t` on.
     pub fn change(&mut self, t: u64, change: Change, rings: &mut [Ring]) {
+        if let Change::Loss(loss, stream) = change {
+            return self.set_loss(t, &loss, stream, rings);
+        }
+        let old = self.serial;
+        let line = self.line_after(&change);
+        let mut in_transmission = None;
+        self.set_line(t, line, rings, |departure, _| {
+            *in_transmission.insert(t + line.0.convert(departure - t, old))
+        });
+        if let Some(steps) = &mut self.steps {
+            steps.set_own(&change, line);
+            in_transmission.into_iter().for_each(|departure| steps.forget_split(departure));
+        }
+    }
+
+    /// Returns the serialisation times and the propagation delay after a change.
+    fn line_after(&self, change: &Change) -> Line {
+        match change {
+            Change::Rate(rate) => (SerialTime::new(*rate), self.delay),
+            Change::Delay(delay) => (self.serial, *delay),
+            Change::Loss(..) => (self.serial, self.delay),
+        }
+    }
+
+    /// Sets serialisation times and propagation delay from `t` on. `in_transmission` is told when the packet in transmission
+    /// would leave, and its size, and returns when it leaves.
+    pub(super) fn set_line(
+        &mut self,
+        t: u64,
+        (serial, delay): Line,
+        rings: &mut [Ring],
+        mut in_transmission: impl FnMut(u64, u32) -> u64,
+    ) {
         self.store_unstored_first();
         let mask = self.departures.len() - 1;
         let n = self.in_system(t);
         let first = self.count - n;
-        let last_left = match n {
-            0 => self.free_at,
-            _ if first > 0 => self.departures[(first - 1) & mask].at,
-            _ => self.previous,
-        };
         // `not_before` covers departures before the last change of the delay.
+        let last_left = self.last_departure_before(first);
         if last_left > 0 && last_left >= self.delay_since && !fault::is(Fault::Overtaking) {
             self.not_before = self.not_before.max(last_left + self.delay);
         }
-
-        let places = self.places(first, rings);
-        let old_serial = self.serial;
-        match change {
-            Change::Rate(rate) => {
-                self.serial = SerialTime::new(rate);
-                self.set_threshold();
-                self.set_usual_sizes(self.usual.map(|(size, _)| size));
-            }
-            Change::Delay(delay) => (self.delay, self.delay_since) = (delay, t),
-            Change::Loss(..) if fault::is(Fault::OldLosses) && self.loss.is_some() => {}
-            Change::Loss(loss, stream) => self.redraw(&places, rings, &loss, stream),
+        if delay != self.delay {
+            (self.delay, self.delay_since) = (delay, t);
+        }
+        if serial != self.serial {
+            self.serial = serial;
+            self.set_threshold();
+            self.set_usual_sizes(self.usual.map(|(size, _)| size));
         }
 
         let mut start = t;
-        for (i, &(ring, depth)) in places.iter().enumerate() {
+        for (i, (ring, depth)) in self.places(first, rings.len()).into_iter().enumerate() {
             let slot = (first + i) & mask;
-            let old = self.departures[slot];
+            let Departure { at: old, packet } = self.departures[slot];
             let departure = if i == 0 && fault::is(Fault::OldRateInTransmission) {
-                old.at
+                old
             } else if i == 0 {
-                t + self.serial.convert(old.at - t, old_serial)
+                in_transmission(old, packet.size())
             } else {
-                start + self.serial.of(old.packet.size())
+                start + self.serial.of(packet.size())
             };
             if i + 1 < n {
-                self.waited = self.waited + u128::from(departure) - u128::from(old.at);
+                self.waited = self.waited + u128::from(departure) - u128::from(old);
             }
             self.departures[slot].at = departure;
             let at = self.end_of_line(departure);
@@ -83,6 +108,38 @@ impl ClosedForm {
         }
         if n > 0 {
             self.free_at = start;
+        }
+    }
+
+    /// Changes the loss model from `t` on, and the stream to draw from if nothing was lost before.
+    fn set_loss(&mut self, t: u64, loss: &Loss, stream: Stream, rings: &mut [Ring]) {
+        if fault::is(Fault::OldLosses) && self.loss.is_some() {
+            return;
+        }
+        self.store_unstored_first();
+        let places = self.places(self.count - self.in_system(t), rings.len());
+        self.redraw(&places, rings, loss, stream);
+    }
+
+    /// Returns how many packets in each of `rings` rings have not left the transmitter by `t`: the last so many of the ring.
+    /// With `begun`, those whose transmission has begun count as if they had left.
+    pub fn not_sent(&self, t: u64, begun: bool, rings: usize) -> Vec<(u32, usize)> {
+        let mut link = self.clone();
+        link.store_unstored_first();
+        let mut first = link.count - link.in_system(t + 1);
+        // One that waited until the one before it had left begins then; all others began when they arrived, before `t`.
+        if begun && first < link.count && link.last_departure_before(first) < t {
+            first += 1;
+        }
+        link.places(first, rings).into_iter().map(|(ring, depth)| (ring, depth + 1)).collect()
+    }
+
+    /// Returns when the packet left that precedes the one with this number in `departures`.
+    fn last_departure_before(&self, index: usize) -> u64 {
+        match index.checked_sub(1) {
+            _ if self.count == 0 => self.free_at,
+            Some(before) => self.departures[before & (self.departures.len() - 1)].at,
+            None => self.previous,
         }
     }
 
@@ -95,9 +152,15 @@ impl ClosedForm {
     }
 
     /// Returns where the packets of the departures from `first` on are: the ring, and the place counted from its end.
-    fn places(&self, first: usize, rings: &[Ring]) -> Vec<(u32, usize)> {
+    fn places(&self, first: usize, rings: usize) -> Vec<(u32, usize)> {
+        if let Some(ring) = self.next.only() {
+            return (first..self.count).rev().map(|later| (ring, later - first)).collect();
+        }
+        if first == self.count {
+            return Vec::new();
+        }
         let mask = self.departures.len() - 1;
-        let mut later = vec![0usize; rings.len()];
+        let mut later = vec![0usize; rings];
         let mut places: Vec<(u32, usize)> = (first..self.count)
             .rev()
             .map(|i| {
@@ -135,10 +198,10 @@ impl ClosedForm {
 
     /// Sets a rate or delay for [`ClosedForm::least_latency`] only.
     pub fn try_line(&mut self, change: &Change) {
-        match change {
-            Change::Rate(rate) => self.serial = SerialTime::new(*rate),
-            Change::Delay(delay) => self.delay = *delay,
-            Change::Loss(..) => {}
+        let line = self.line_after(change);
+        (self.serial, self.delay) = line;
+        if let Some(steps) = &mut self.steps {
+            steps.set_own(change, line);
         }
     }
 }
