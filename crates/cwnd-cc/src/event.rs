@@ -237,6 +237,8 @@ pub struct Init {
     pub rtt: Option<Nanos>,
     /// Properties that the application declares.
     pub hints: FlowHints,
+    /// Ticks a second of the stack's timers, in which some modules of Linux measure time (`CONFIG_HZ`); 0 if they expire exactly.
+    pub timer_hz: u32,
 }
 
 /// What an algorithm requires of its transport beyond the plain events.

@@ -317,6 +317,7 @@ impl Connection {
             sack: self.config.sack,
             rtt: self.srtt().map(Nanos),
             hints: self.config.hints,
+            timer_hz: self.config.timer.hz(),
         };
         self.algorithm.init(&mut self.window, &init);
         self.begin_application(now);

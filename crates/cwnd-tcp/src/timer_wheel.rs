@@ -20,6 +20,11 @@ impl TimerWheel {
         TimerWheel { tick: if hz == 0 { 0 } else { 1_000_000_000 / u64::from(hz) } }
     }
 
+    /// Returns its ticks a second; 0 if timers expire exactly.
+    pub fn hz(&self) -> u32 {
+        if self.tick == 0 { 0 } else { (1_000_000_000 / self.tick) as u32 }
+    }
+
     /// Returns a time in whole ticks, rounded up, ns.
     #[inline]
     pub fn round_up(&self, time: u64) -> u64 {

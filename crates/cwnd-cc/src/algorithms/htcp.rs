@@ -65,7 +65,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (htcp), FreeBSD (cc_htcp), ns-2.35, ns-3",
     reconstruction: false,
-    version: 4,
+    version: 5,
     parameters: HTcpParameters::PARAMETERS,
     observables: OBSERVABLES,
     build: build::<HTcp>,
@@ -145,7 +145,7 @@ impl Configurable for HTcp {
 impl CongestionControl for HTcp {
     fn init(&mut self, window: &mut Window, init: &Init) {
         self.epoch.since = init.now;
-        self.linux.init(window, init.now);
+        self.linux.init(window, init);
     }
 
     #[inline]

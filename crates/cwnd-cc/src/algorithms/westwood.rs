@@ -52,7 +52,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux (westwood), ns-2, ns-3",
     reconstruction: false,
-    version: 4,
+    version: 5,
     parameters: WestwoodParameters::PARAMETERS,
     observables: OBSERVABLES,
     build: build::<Westwood>,
@@ -113,7 +113,7 @@ impl Configurable for Westwood {
 
 impl CongestionControl for Westwood {
     fn init(&mut self, _window: &mut Window, init: &Init) {
-        self.linux.begin(init.now);
+        self.linux.begin(init);
     }
 
     #[inline]

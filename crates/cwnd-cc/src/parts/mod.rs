@@ -8,6 +8,7 @@ pub mod draws;
 pub mod highspeed_response;
 pub mod hystart;
 pub mod hystart_plus_plus;
+pub mod jiffies;
 pub mod limited_slow_start;
 pub mod marks;
 pub mod prior_state;

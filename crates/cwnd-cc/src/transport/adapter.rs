@@ -126,7 +126,7 @@ impl Adapter {
         // Exact feedback was asked for and only classic feedback is there: marks begin episodes.
         needs.marks_only &= !(needs.ecn == Some(EcnMode::Exact) && settings.ecn == EcnMode::Classic);
         let Settings { ecn, rtt, seed, hints, .. } = *settings;
-        algorithm.init(&mut window, &Init { now, seed, ecn, sack: true, rtt, hints });
+        algorithm.init(&mut window, &Init { now, seed, ecn, sack: true, rtt, hints, timer_hz: 0 });
         let mut estimator = RttEstimator::EMPTY;
         rtt.into_iter().for_each(|rtt| estimator.add(rtt));
         Adapter {

@@ -155,6 +155,7 @@ impl Driver {
             sack: line.switch("sack", true)?,
             rtt,
             hints: FlowHints::default(),
+            timer_hz: 0,
         };
         self.algorithm.init(&mut self.window, &init);
         self.started = true;

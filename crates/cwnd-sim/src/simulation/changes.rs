@@ -161,7 +161,7 @@ impl Simulation<'_> {
     }
 
     /// Applies the steps of links in closed form that come at `until` at the latest, when everything before it has been done. What other
-    /// stages know of such a link holds for all of its steps.
+    /// stages know of a link holds for all of its steps.
     pub(super) fn step_links(&mut self, until: u64) {
         let Stages { net, hosts, .. } = &mut self.stages;
         for &link in &self.stepped {

@@ -271,6 +271,7 @@ impl Sender {
             sack: self.config.sack,
             rtt: self.rtt.is_known().then(|| Nanos(self.rtt.srtt())),
             hints: self.config.hints,
+            timer_hz: self.config.timer.hz(),
         };
         self.algorithm.init(&mut self.window, &init);
         self.transmit(now);

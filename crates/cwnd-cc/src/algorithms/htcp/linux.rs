@@ -1,4 +1,7 @@
-//! H-TCP in integers, as in the modules of Linux and ns-2.35: milliseconds, and alpha and beta in 128ths.
+//! H-TCP in integers, as in the modules of Linux and ns-2.35: times in ticks, and alpha and beta in 128ths.
+//!
+//! A tick is a millisecond, or what the stack's timers have ([`Init::timer_hz`]): Linux measures in jiffies, which are 4 ms long
+//! in Debian's kernels. At an RTT of 40 ms that changes beta and the growth by a tenth.
 //!
 //! Its measurements differ from the paper's by more than rounding. A throughput sample needs nearly a window (less alpha) of
 //! acknowledged segments and a time of RTTmin, so that there is none while alpha exceeds the window.
@@ -14,8 +17,9 @@
 
 use super::HTcpParameters;
 use crate::observable::{bits_per_second, known};
+use crate::parts::jiffies::Jiffies;
 use crate::parts::prior_state::PriorState;
-use crate::{Ack, Arithmetic, Congestion, Nanos, State, Window};
+use crate::{Ack, Arithmetic, Congestion, Init, Nanos, State, Window};
 
 const ONE: u64 = 128;
 const HALF: u64 = 64;
@@ -23,15 +27,17 @@ const HALF: u64 = 64;
 const MOST_KEPT: u64 = 102;
 /// RTTmin above which beta can differ from a half, ms.
 const LEAST_RTT_MS: u64 = 10;
+/// The greatest rise of RTTmax by one sample, ms.
 const MOST_RTT_RISE_MS: u64 = 20;
 /// Number of RTTmin (rounded down) after an event in which throughput is not averaged and RTTmax not followed.
 const FRESH_ROUNDS: u64 = 3;
 /// A threshold from this value on counts as not set.
 const NO_SSTHRESH: f64 = 65_535.0;
 
-/// The module's state. Times are in milliseconds.
+/// The module's state. Times are in ticks of its clock.
 #[derive(Clone, Debug)]
 pub(super) struct HTcpLinux {
+    clock: Jiffies,
     /// Growth, 128ths of a segment per round trip.
     alpha: u64,
     /// The fraction kept at the last event, in 128ths.
@@ -68,6 +74,7 @@ struct Epoch {
 impl HTcpLinux {
     pub fn new() -> Self {
         HTcpLinux {
+            clock: Jiffies::default(),
             alpha: ONE,
             beta: HALF,
             rtt_min: 0,
@@ -86,9 +93,10 @@ impl HTcpLinux {
     }
 
     /// Begins the time of today's module, which counts from the begin of the connection and not from its first ACK.
-    pub fn init(&mut self, window: &Window, now: Nanos) {
+    pub fn init(&mut self, window: &Window, init: &Init) {
         if window.arithmetic() == Arithmetic::Linux {
-            self.epoch.since = Some(milliseconds(now));
+            self.clock = Jiffies::of(init);
+            self.epoch.since = Some(self.clock.at(init.now));
         }
     }
 
@@ -97,7 +105,7 @@ impl HTcpLinux {
         if window.arithmetic() == Arithmetic::Linux {
             return self.on_ack_today(window, ack, parameters);
         }
-        let now = milliseconds(ack.now);
+        let now = self.clock.at(ack.now);
         let since = *self.epoch.since.get_or_insert(now);
         if ack.cumulative > 0 {
             self.measure_throughput(window.cwnd as u64, now, since, ack.cumulative, ack.state);
@@ -112,7 +120,7 @@ impl HTcpLinux {
                 return;
             }
         }
-        self.measure_rtt(milliseconds(ack.srtt + Nanos(500_000)).max(1), window, now, since, ack.state);
+        self.measure_rtt(self.clock.at(ack.srtt + Nanos(500_000)).max(1), window, now, since, ack.state);
         let cwnd = window.cwnd;
         window.increase(acked, (cwnd as u64 * ONE).div_ceil(self.alpha) as f64);
         if window.cwnd != cwnd {
@@ -123,14 +131,14 @@ impl HTcpLinux {
 
     /// Handles an ACK in today's module. It measures before the ACK changes the state, and grows after that.
     fn on_ack_today(&mut self, window: &mut Window, ack: &Ack, parameters: &HTcpParameters) {
-        let now = milliseconds(ack.now);
+        let now = self.clock.at(ack.now);
         let since = *self.epoch.since.get_or_insert(now);
         let state = self.prior_state.on_ack(ack);
         if state == State::Open {
             self.acked = u64::from(ack.cumulative);
         }
-        if let Some(Nanos(rtt)) = ack.rtt.filter(|&Nanos(rtt)| rtt >= 1000) {
-            self.measure_rtt_today((rtt / 1000).div_ceil(1000), state);
+        if let Some(rtt) = ack.rtt.filter(|&Nanos(rtt)| rtt >= 1000) {
+            self.measure_rtt_today(self.clock.round_up(rtt), state);
         }
         self.measure_throughput(window.cwnd as u64, now, since, ack.cumulative, state);
         if ack.state == State::Open {
@@ -166,7 +174,7 @@ impl HTcpLinux {
         if self.counted < enough || self.rtt_min == 0 || span < self.rtt_min {
             return;
         }
-        let sample = self.counted * 1000 / span;
+        let sample = self.counted * self.clock.hz() / span;
         if self.is_fresh(now, since) {
             self.average = sample;
             self.peak = sample;
@@ -186,7 +194,7 @@ impl HTcpLinux {
             return;
         }
         let greatest = self.epoch.rtt_max.max(self.rtt_min);
-        let rises = greatest < rtt && rtt <= greatest + MOST_RTT_RISE_MS;
+        let rises = greatest < rtt && rtt <= greatest + self.ticks(MOST_RTT_RISE_MS);
         self.epoch.rtt_max = if rises { rtt } else { greatest };
     }
 
@@ -196,9 +204,14 @@ impl HTcpLinux {
         }
         if state == State::Open {
             let greatest = self.epoch.rtt_max.max(self.rtt_min);
-            let rises = greatest < rtt && rtt <= greatest + MOST_RTT_RISE_MS;
+            let rises = greatest < rtt && rtt <= greatest + self.ticks(MOST_RTT_RISE_MS);
             self.epoch.rtt_max = if rises { rtt } else { greatest };
         }
+    }
+
+    /// Returns milliseconds in ticks, rounded up.
+    fn ticks(&self, millis: u64) -> u64 {
+        self.clock.round_up(Nanos::from_millis(millis))
     }
 
     fn is_fresh(&self, now: u64, since: u64) -> bool {
@@ -212,7 +225,7 @@ impl HTcpLinux {
         congestion: &Congestion,
         parameters: &HTcpParameters,
     ) -> f64 {
-        let now = milliseconds(congestion.now);
+        let now = self.clock.at(congestion.now);
         self.before = self.epoch;
         self.beta = if parameters.adaptive_backoff { self.backoff() } else { HALF };
         // Time still counts from the last event.
@@ -239,7 +252,7 @@ impl HTcpLinux {
 
     fn begin_event(&mut self, congestion: &Congestion) {
         self.before = self.epoch;
-        self.epoch.since = Some(milliseconds(congestion.now));
+        self.epoch.since = Some(self.clock.at(congestion.now));
         self.is_pending = true;
         self.prior_state.on_congestion(congestion);
     }
@@ -253,21 +266,23 @@ impl HTcpLinux {
 
     /// Returns alpha, beta, the time since the last event, RTTmax and B(k) as [`super::OBSERVABLES`] has them.
     pub fn observe(&self, window: &Window, now: Nanos) -> [f64; 5] {
-        let since = self.epoch.since.map_or(f64::NAN, |since| milliseconds(now).saturating_sub(since) as f64);
+        let hz = self.clock.hz() as f64;
+        let since =
+            self.epoch.since.map_or(f64::NAN, |since| self.clock.at(now).saturating_sub(since) as f64);
         [
             self.alpha as f64 / ONE as f64,
             self.beta as f64 / ONE as f64,
-            since * 1e-3,
-            known(self.epoch.rtt_max as f64 * 1e-3),
+            since / hz,
+            known(self.epoch.rtt_max as f64 / hz),
             bits_per_second(Some(self.peak as f64), window),
         ]
     }
 
     pub fn on_recovery_exit(&mut self, window: &Window, now: Nanos) {
         if window.arithmetic() == Arithmetic::Linux {
-            self.end_event(milliseconds(now));
+            self.end_event(self.clock.at(now));
         } else {
-            self.epoch.since = Some(milliseconds(now));
+            self.epoch.since = Some(self.clock.at(now));
         }
     }
 
@@ -286,7 +301,7 @@ impl HTcpLinux {
         }
         // The module waits for a second steady event.
         let was_steady = core::mem::replace(&mut self.steady, true);
-        if !was_steady || self.rtt_min <= LEAST_RTT_MS || self.epoch.rtt_max == 0 {
+        if !was_steady || self.rtt_min <= self.ticks(LEAST_RTT_MS) || self.epoch.rtt_max == 0 {
             return HALF;
         }
         (self.rtt_min * ONE / self.epoch.rtt_max).clamp(HALF, MOST_KEPT)
@@ -295,20 +310,16 @@ impl HTcpLinux {
     fn alpha_at(&self, now: u64, parameters: &HTcpParameters) -> u64 {
         let past = now.saturating_sub(self.epoch.since.unwrap_or(now));
         // After months, the module's integers would overflow.
-        let past = past.saturating_sub((parameters.delta_l * 1000.0) as u64).min(1 << 32);
-        let mut factor = 1 + (10 * past + (past / 2) * (past / 2) / 1000) / 1000;
+        let hz = self.clock.hz();
+        let past = past.saturating_sub((parameters.delta_l * hz as f64) as u64).min(1 << 32);
+        let mut factor = 1 + (10 * past + (past / 2) * (past / 2) / hz) / hz;
         if parameters.rtt_scaling && self.rtt_min > 0 {
             // Eighths of a tenth of a second over RTTmin, for 0.1 to 2 round trips of one.
-            let scale = (8000 / (10 * self.rtt_min)).clamp(4, 80);
+            let scale = (8 * hz / (10 * self.rtt_min)).clamp(4, 80);
             factor = (8 * factor / scale).max(1);
         }
         2 * factor * (ONE - self.beta)
     }
-}
-
-#[inline]
-fn milliseconds(time: Nanos) -> u64 {
-    time.0 / 1_000_000
 }
 
 #[cfg(test)]
@@ -343,6 +354,22 @@ mod tests {
         for (rtt_min, alpha) in [(204, 22), (150, 17), (1, 1)] {
             assert_eq!(HTcpLinux { rtt_min, ..module.clone() }.alpha_at(2000, &scaled), alpha * ONE);
         }
+    }
+
+    #[test]
+    fn a_clock_of_250_ticks_a_second_measures_in_four_milliseconds() {
+        let mut module = HTcpLinux::new();
+        let init = Init { now: Nanos::from_millis(1003), timer_hz: 250, ..Init::default() };
+        module.init(&window(10.0, Arithmetic::Linux), &init);
+        assert_eq!(module.epoch.since, Some(250));
+        // 40.001 ms are 11 ticks, 60 ms are 15; a rise of 20 ms is one of 5 ticks.
+        for (rtt_us, rtt_max) in [(40_001, 11), (60_000, 15), (80_001, 15), (80_000, 20)] {
+            module.measure_rtt_today(module.clock.round_up(Nanos(1000 * rtt_us)), State::Open);
+            assert_eq!((module.rtt_min, module.epoch.rtt_max), (11, rtt_max));
+        }
+        // 2 s after the event: 1 + (2500 + 125 * 125/250)/250 = 11; by 8 * 250/110 = 18 eighths: 88/18 = 4. Alpha is 2 * 4 * 64.
+        let scaled = HTcpParameters { rtt_scaling: true, ..PLAIN };
+        assert_eq!(module.alpha_at(250 + 500, &scaled), 4 * ONE);
     }
 
     #[test]
@@ -437,7 +464,7 @@ mod tests {
         // 14th takes the step and is not counted. Alpha is then 1: 101 are enough, 51 ACKs count 102, and the 52nd steps.
         let mut module = HTcpLinux { alpha: 4 * ONE, ..HTcpLinux::new() };
         let mut window = today(100.0);
-        module.init(&window, Nanos::ZERO);
+        module.init(&window, &Init::default());
         let mut steps = |module: &mut HTcpLinux| {
             let before = window.cwnd;
             (1..).find(|_| {
@@ -477,7 +504,7 @@ mod tests {
     fn an_undone_event_of_today_restores_only_its_time() {
         let mut module = HTcpLinux { rtt_min: 100, peak: 7, ..HTcpLinux::new() };
         let window = today(100.0);
-        module.init(&window, Nanos::from_millis(5));
+        module.init(&window, &Init { now: Nanos::from_millis(5), ..Init::default() });
         module.epoch.rtt_max = 140;
         module.on_congestion(&window, &loss(900), &PLAIN);
         let event = module.clone();

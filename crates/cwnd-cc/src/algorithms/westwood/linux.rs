@@ -1,53 +1,58 @@
-//! The bandwidth estimate as in Linux: bytes of cumulative ACKs, in milliseconds and integers.
+//! The bandwidth estimate as in Linux: bytes of cumulative ACKs, in ticks ([`Jiffies`]) and integers.
 //!
 //! ```text
 //! an ACK that comes as expected    counts what it acknowledges
 //! any other that acknowledges      counts that less what duplicates counted before, but one segment at least
 //! a duplicate ACK                  counts one segment, whatever it SACKs
-//! b     = bytes counted / span     each span longer than max(RTT, 50 ms); the ACK that ends it counts in the next
+//! b     = bytes counted / span     each span longer than max(RTT, 1/20 s); the ACK that ends it counts in the next
 //! bw_ns = (7 bw_ns + b)/8;  bw = (7 bw + bw_ns)/8          the first sample fills both
 //! ```
 //!
 //! A SACK of ten segments counts as one until the gap is filled, so that samples during a recovery are too small. RTT is that
-//! of the previous ACK, in milliseconds, rounded up.
+//! of the previous ACK, in ticks, rounded up.
 
 #[cfg(doc)]
 use crate::DupAck;
-use crate::{Ack, Nanos, Window};
+use crate::parts::jiffies::Jiffies;
+use crate::{Ack, Init, Nanos, Window};
 
-const MIN_SPAN: u64 = 50;
+/// Shortest spans a second.
+const MOST_SPANS: u64 = 20;
 
-/// Round-trip time before the first sample, ms.
-const NO_RTT: u64 = 20_000;
-
-const MILLISECOND: u64 = 1_000_000;
+/// Round-trip time before the first sample, seconds.
+const NO_RTT: u64 = 20;
 
 /// The filters and the current sample.
 #[derive(Clone, Debug)]
 pub struct WestwoodLinux {
-    /// Beginning of the span, ms.
+    clock: Jiffies,
+    /// Beginning of the span, ticks.
     begun: u64,
     /// Segments counted in the span.
     segments: u64,
     /// Segments counted by duplicate ACKs that no ACK has acknowledged since.
     ahead: u64,
-    /// The latest round-trip time, and the smallest since the last timeout, ms.
+    /// The latest round-trip time, and the smallest since the last timeout, ticks.
     rtt: u64,
     least_rtt: Option<u64>,
-    /// bw_ns and bw, bytes per millisecond.
+    /// bw_ns and bw, bytes a tick.
     estimate: (u64, u64),
 }
 
 impl Default for WestwoodLinux {
     fn default() -> Self {
-        WestwoodLinux { begun: 0, segments: 0, ahead: 0, rtt: NO_RTT, least_rtt: None, estimate: (0, 0) }
+        let clock = Jiffies::default();
+        let rtt = NO_RTT * clock.hz();
+        WestwoodLinux { clock, begun: 0, segments: 0, ahead: 0, rtt, least_rtt: None, estimate: (0, 0) }
     }
 }
 
 impl WestwoodLinux {
     /// Handles the establishment of the connection.
-    pub fn begin(&mut self, now: Nanos) {
-        self.begun = now.0 / MILLISECOND;
+    pub fn begin(&mut self, init: &Init) {
+        self.clock = Jiffies::of(init);
+        self.rtt = NO_RTT * self.clock.hz();
+        self.begun = self.clock.at(init.now);
     }
 
     /// Handles a duplicate ACK (see [`DupAck`]).
@@ -66,8 +71,7 @@ impl WestwoodLinux {
             self.note_rtt();
         }
         if let Some(rtt) = ack.rtt {
-            // Of whole microseconds, as everything in Linux is.
-            self.rtt = (rtt.0 / 1000).div_ceil(1000);
+            self.rtt = self.clock.round_up(rtt);
         }
     }
 
@@ -82,9 +86,9 @@ impl WestwoodLinux {
 
     /// Takes a sample if the span is over.
     pub fn end_span(&mut self, now: Nanos, mss: u32) {
-        let now = now.0 / MILLISECOND;
+        let now = self.clock.at(now);
         let span = now - self.begun;
-        if span <= self.rtt.max(MIN_SPAN) {
+        if span <= self.rtt.max(self.clock.hz() / MOST_SPANS) {
             return;
         }
         let sample = self.segments * u64::from(mss) / span;
@@ -113,7 +117,7 @@ impl WestwoodLinux {
     pub fn observe(&self, window: &Window) -> [f64; 2] {
         match self.estimate {
             (_, 0) => [f64::NAN; 2],
-            (_, bandwidth) => [bandwidth as f64 * 8e3, self.pipe(window.mss())],
+            (_, bandwidth) => [(bandwidth * self.clock.hz() * 8) as f64, self.pipe(window.mss())],
         }
     }
 
@@ -146,7 +150,7 @@ mod tests {
     /// Ten segments counted in the first 51 ms, in which a span ends.
     fn measured() -> WestwoodLinux {
         let mut counted = WestwoodLinux::default();
-        counted.begin(Nanos::ZERO);
+        counted.begin(&Init::default());
         acknowledge(&mut counted, 10, 10, true);
         acknowledge(&mut counted, 51, 1, true);
         counted

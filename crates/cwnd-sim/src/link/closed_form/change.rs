@@ -60,7 +60,7 @@ impl ClosedForm {
         }
     }
 
-    /// Sets serialisation times and propagation delay from `t` on. `in_transmission` is told when the packet in transmission
+    /// Sets serialisation times and propagation delay from `t` on. `in_transmission` gets when the packet in transmission
     /// would leave, and its size, and returns when it leaves.
     pub(super) fn set_line(
         &mut self,
