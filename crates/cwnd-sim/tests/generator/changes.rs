@@ -134,7 +134,7 @@ fn draw_effects(dice: &mut Dice, scenario: &Scenario, link: LinkId, packet: u64)
         (0..links.len()).filter(|&link| !links[link].is_plain() && !steps_only(link)).collect();
     let link = if kept.is_empty() || dice.one_in(8) { link } else { dice.pick(&kept) };
     if steps_only(link) && !links[link].is_plain() {
-        return Action::Look;
+        return Action::Loss(link, Loss::None);
     }
     let mut effects = links[link].effects;
     match dice.below(5) {

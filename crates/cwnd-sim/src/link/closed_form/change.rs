@@ -121,14 +121,16 @@ impl ClosedForm {
         self.redraw(&places, rings, loss, stream);
     }
 
-    /// Returns how many packets in each of `rings` rings have not left the transmitter by `t`: the last so many of the ring.
-    /// With `begun`, those whose transmission has begun count as if they had left.
+    /// Returns how many packets in each of `rings` rings have not left the transmitter by `t`: the last of each ring. With `begun`,
+    /// those whose transmission has begun count as if they had left. Without steps, a packet that leaves at `t` has left, and one that begins
+    /// then has not begun. With steps nothing of `t` has happened, as in a link that keeps its queue.
     pub fn not_sent(&self, t: u64, begun: bool, rings: usize) -> Vec<(u32, usize)> {
         let mut link = self.clone();
         link.store_unstored_first();
-        let mut first = link.count - link.in_system(t + 1);
-        // One that waited until the one before it had left begins then; all others began when they arrived, before `t`.
-        if begun && first < link.count && link.last_departure_before(first) < t {
+        let of_t = u64::from(self.steps.is_none());
+        let mut first = link.count - link.in_system(t + of_t);
+        // One that waited until the one before it had left began then; any other began when it arrived, before `t`.
+        if begun && first < link.count && (link.last_departure_before(first) < t || self.steps.is_some()) {
             first += 1;
         }
         link.places(first, rings).into_iter().map(|(ring, depth)| (ring, depth + 1)).collect()

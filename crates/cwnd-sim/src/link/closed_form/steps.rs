@@ -151,7 +151,7 @@ mod tests {
         LinkSpec { schedule: Some(Schedule::Steps(steps)), ..link }
     }
 
-    /// Returns when packets leave the link that come at these times, of so many bytes.
+    /// Returns when packets leave the link that come at these times, with these sizes in bytes.
     fn departures(link: &LinkSpec, packets: &[(u64, u32)]) -> Vec<u64> {
         let mut state = ClosedForm::new(SerialTime::new(link.rate), 0, &link.queue, None);
         state.set_steps(Steps::of(link, 0, u64::MAX, u64::MAX).expect("it has a closed form"));
