@@ -22,7 +22,7 @@ impl TimerWheel {
 
     /// Returns its ticks a second; 0 if timers expire exactly.
     pub fn hz(&self) -> u32 {
-        if self.tick == 0 { 0 } else { (1_000_000_000 / self.tick) as u32 }
+        1_000_000_000u64.checked_div(self.tick).unwrap_or(0) as u32
     }
 
     /// Returns a time in whole ticks, rounded up, ns.
