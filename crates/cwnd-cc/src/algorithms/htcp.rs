@@ -35,7 +35,8 @@
 //! - *RTT scaling* is Linux's: RTTmin/RTTref within 0.1 to 2, and never slower than f = 1.
 //! - A timeout is handled as a loss (Linux).
 //! - *Integers*: `linux.rs` has the modules of Linux 6.1 and of ns-2.35, which round f down and measure by other rules. They also keep
-//!   a half at the first steady event after an unsteady one, and where RTTmin is below 10 ms.
+//!   a half at the first steady event after an unsteady one, and where RTTmin is below 10 ms. Linux measures in ticks of the kernel's
+//!   timer (`--timer-hz`).
 
 mod linux;
 #[cfg(test)]

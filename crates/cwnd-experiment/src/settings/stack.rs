@@ -182,7 +182,8 @@ pub const STACK: &[Setting] = &[
         key: "timer-hz",
         title: "Timer frequency",
         about: "Ticks a second of the kernel's clock with linux (CONFIG_HZ): retransmission and delayed-ACK timers expire on \
-                ticks, and far ones late by up to an eighth of their time, as in Linux's timer wheel; 0: exactly.",
+                ticks, and far ones late by up to an eighth of their time, as in Linux's timer wheel; 0: exactly. \
+                H-TCP and Westwood+ measure round trips in ticks.",
         default: "1000 with linux; 0 with ns2",
         example: "250",
         kind: SettingKind::Count,
