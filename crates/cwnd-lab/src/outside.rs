@@ -76,15 +76,13 @@ impl Outside {
         forwarding::open(device)
     }
 
-    /// Returns what may keep packets from the outside although the way is open; nothing if nothing is known.
+    /// Returns what keeps packets from the outside although the way is open, and what to do; nothing if nothing is known.
     pub fn warning(&self) -> Option<String> {
-        let listed = system::output(Command::new("nft").args(["list", "chain", "ip", "filter", "FORWARD"]))?;
-        listed.contains("policy drop").then(|| {
-            format!(
-                "this host's firewall drops forwarded packets by default, as Docker sets it up. To let those of the link \
-                 pass: `iptables -I FORWARD -i {DEVICE}+ -j ACCEPT; iptables -I FORWARD -o {DEVICE}+ -j ACCEPT`"
-            )
-        })
+        let obstacle =
+            Obstacle::find(&system::output(Command::new("nft").args(["list", "chains"]))?, &self.device)?;
+        let rules = format!("list chain {} {}", obstacle.table, obstacle.rules);
+        let rules = system::output(Command::new("nft").args(rules.split(' '))).unwrap_or_default();
+        (!admits(&rules, &self.device)).then_some(obstacle.text)
     }
 }
 
@@ -96,6 +94,67 @@ impl Drop for Outside {
         crate::named::remove(&self.device);
         drop(records);
     }
+}
+
+/// A chain of rules that may keep packets of a device from being forwarded.
+struct Obstacle {
+    /// Its table, as nft names it: the family and the name.
+    table: String,
+    /// The chain that has the rules for devices.
+    rules: String,
+    /// What it does, and what to do.
+    text: String,
+}
+
+impl Obstacle {
+    /// Finds the first among chains, as `nft list chains` prints them.
+    fn find(chains: &str, device: &str) -> Option<Obstacle> {
+        let (mut table, mut chain) = ("", "");
+        for line in chains.lines().map(str::trim) {
+            if let Some(name) = line.strip_prefix("table ") {
+                table = name.trim_end_matches(" {");
+            } else if let Some(name) = line.strip_prefix("chain ") {
+                chain = name.trim_end_matches(" {");
+            } else if line.contains("hook forward") {
+                let (rules, what, remedy) = match table {
+                    // It rejects what comes from no trusted zone, whatever the policy is.
+                    "inet firewalld" => (
+                        "filter_FORWARD_ZONES",
+                        "firewalld rejects forwarded packets of devices that are in no trusted zone",
+                        format!("firewall-cmd --zone=trusted --add-interface={device}"),
+                    ),
+                    _ if !line.contains("policy drop") => continue,
+                    "ip filter" => (
+                        chain,
+                        "this host's firewall drops forwarded packets by default, as Docker sets it up",
+                        format!(
+                            "iptables -I FORWARD -i {DEVICE}+ -j ACCEPT; iptables -I FORWARD -o {DEVICE}+ -j ACCEPT"
+                        ),
+                    ),
+                    _ => (
+                        chain,
+                        "this host's firewall drops forwarded packets by default",
+                        format!(
+                            "nft insert rule {table} {chain} iifname {device} accept; \
+                             nft insert rule {table} {chain} oifname {device} accept"
+                        ),
+                    ),
+                };
+                let text = format!("{what}. To let those of the link pass: `{remedy}`");
+                return Some(Obstacle { table: table.into(), rules: rules.into(), text });
+            }
+        }
+        None
+    }
+}
+
+/// Returns whether a chain, as `nft list chain` prints it, accepts what comes from a device.
+fn admits(chain: &str, device: &str) -> bool {
+    let names = [device.to_owned(), format!("{DEVICE}*")].map(|name| format!("iifname \"{name}\""));
+    chain.lines().any(|rule| {
+        names.iter().any(|name| rule.contains(name.as_str()))
+            && (rule.contains("accept") || rule.contains("goto filter_FWD_trusted"))
+    })
 }
 
 /// Reserves the first device that no network has. Returns its number and its name.
@@ -114,6 +173,50 @@ fn free_device(records: &Records) -> io::Result<(u32, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_firewall_in_the_way_is_named_with_its_remedy() {
+        let chains = |table: &str, chain: &str, policy: &str| {
+            format!(
+                "table ip nat {{\n\tchain POSTROUTING {{\n\t\ttype nat hook postrouting priority srcnat; policy accept;\n\t}}\n}}\n\
+                 table {table} {{\n\tchain {chain} {{\n\t\ttype filter hook forward priority filter; policy {policy};\n\t}}\n}}\n"
+            )
+        };
+        let remedy = |table, chain, policy| {
+            Obstacle::find(&chains(table, chain, policy), "cwnd-out3")
+                .map(|obstacle| obstacle.text.split('`').nth(1).unwrap().to_owned())
+        };
+        assert_eq!(
+            remedy("inet firewalld", "filter_FORWARD", "accept").as_deref(),
+            Some("firewall-cmd --zone=trusted --add-interface=cwnd-out3")
+        );
+        assert!(
+            remedy("ip filter", "FORWARD", "drop").unwrap().starts_with("iptables -I FORWARD -i cwnd-out+")
+        );
+        assert_eq!(
+            remedy("inet fw", "through", "drop").as_deref(),
+            Some(
+                "nft insert rule inet fw through iifname cwnd-out3 accept; \
+                 nft insert rule inet fw through oifname cwnd-out3 accept"
+            )
+        );
+        assert_eq!(remedy("ip filter", "FORWARD", "accept"), None);
+    }
+
+    #[test]
+    fn a_rule_for_the_device_removes_the_obstacle() {
+        let device = "cwnd-out3";
+        for rule in [
+            "iifname \"cwnd-out3\" goto filter_FWD_trusted",
+            "iifname \"cwnd-out3\" accept",
+            "iifname \"cwnd-out*\" counter packets 2 bytes 168 accept",
+        ] {
+            assert!(admits(&format!("\tchain through {{\n\t\t{rule}\n\t}}"), device), "{rule}");
+        }
+        for rule in ["iifname \"cwnd-out4\" accept", "iifname \"cwnd-out3\" drop", "goto filter_FWD_public"] {
+            assert!(!admits(rule, device), "{rule}");
+        }
+    }
 
     #[test]
     fn addresses_are_beyond_those_of_flows() {
