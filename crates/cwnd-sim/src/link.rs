@@ -1,7 +1,8 @@
 //! Links: a queue, a transmitter and a line.
 //!
-//! A drop-tail queue before a constant rate has a [closed form](ClosedForm): the departure of a packet is known when the
-//! packet arrives. Every other link is a [`QueuedLink`], which keeps its packets and decides when they leave.
+//! A drop-tail queue before a constant rate, or one that changes in distant steps, has a [closed form](ClosedForm): the departure
+//! of a packet is known when the packet arrives. Every other link is a [`QueuedLink`], which keeps its packets and decides when
+//! they leave.
 
 pub mod closed_form;
 mod losses;
@@ -18,7 +19,7 @@ use cwnd_scenario::Time;
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant)] // hosts touch links in closed form for every packet: no indirection there
 pub enum Link {
-    /// A drop-tail queue at a constant rate.
+    /// A drop-tail queue at a constant rate or with distant steps.
     ClosedForm(ClosedForm),
     /// Any other link.
     Queued(Box<QueuedLink>),

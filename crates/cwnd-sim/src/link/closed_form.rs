@@ -1,4 +1,4 @@
-//! A drop-tail queue, a transmitter of constant rate and a line, in closed form.
+//! A drop-tail queue, a transmitter and a line, in closed form as long as rate and delay are constant.
 //!
 //! With drop-tail at a known rate, the departure of a packet is fixed when the packet arrives: the later of its arrival
 //! and the time at which the transmitter is free, plus its serialisation time. The link therefore stores departure times
