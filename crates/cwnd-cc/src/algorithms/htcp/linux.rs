@@ -1,7 +1,7 @@
 //! H-TCP in integers, as in the modules of Linux and ns-2.35: times in ticks, and alpha and beta in 128ths.
 //!
 //! A tick is a millisecond, or what the stack's timers have ([`Init::timer_hz`]): Linux measures in jiffies, which are 4 ms long
-//! in Debian's kernels. At an RTT of 40 ms that changes beta and the growth by a tenth.
+//! in Debian's kernels, where a round trip of 40.001 ms counts as 44 ms.
 //!
 //! Its measurements differ from the paper's by more than rounding. A throughput sample needs nearly a window (less alpha) of
 //! acknowledged segments and a time of RTTmin, so that there is none while alpha exceeds the window.

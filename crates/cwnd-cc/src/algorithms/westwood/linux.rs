@@ -117,7 +117,7 @@ impl WestwoodLinux {
     pub fn observe(&self, window: &Window) -> [f64; 2] {
         match self.estimate {
             (_, 0) => [f64::NAN; 2],
-            (_, bandwidth) => [(bandwidth * self.clock.hz() * 8) as f64, self.pipe(window.mss())],
+            (_, bandwidth) => [bandwidth as f64 * (8 * self.clock.hz()) as f64, self.pipe(window.mss())],
         }
     }
 
@@ -168,6 +168,23 @@ mod tests {
         assert_eq!(counted.estimate, (283, 283));
         counted.end_span(Nanos::from_millis(102), MSS);
         assert_eq!(counted.estimate, (247, 278));
+    }
+
+    #[test]
+    fn a_clock_of_250_ticks_a_second_measures_in_four_milliseconds() {
+        let mut counted = WestwoodLinux::default();
+        counted.begin(&Init { timer_hz: 250, ..Init::default() });
+        acknowledge(&mut counted, 10, 10, true);
+        // 51 ms are 12 ticks, a twentieth of a second: too few.
+        counted.end_span(Nanos::from_millis(51), MSS);
+        assert_eq!(counted.estimate, (0, 0));
+        // 14,480 B in 13 ticks are 1,113 B a tick: 11,130 B in the 10 ticks of 40 ms, seven segments, and 2.226 Mbit/s.
+        acknowledge(&mut counted, 52, 1, true);
+        assert_eq!((counted.estimate, counted.segments), ((1113, 1113), 1));
+        assert_eq!(
+            counted.observe(&crate::testing::window(10.0, crate::Arithmetic::Linux)),
+            [2_226_000.0, 7.0]
+        );
     }
 
     #[test]
