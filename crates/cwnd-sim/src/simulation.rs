@@ -64,7 +64,7 @@ pub struct Simulation<'s> {
     crew: Option<StageCrew>,
     /// The threads that it may use.
     helpers: Helpers,
-    /// Whether it uses them for any number of packets.
+    /// Whether it also does what gains nothing (see [`Options::eager`]).
     eager: bool,
     /// Packets that links have handled in the last round.
     packets: u64,

@@ -167,7 +167,10 @@ impl Search<'_> {
         let longest = longest_ack(stack);
         let whole = |bytes: Option<u64>| bytes.is_none_or(|bytes| bytes % u64::from(stack.payload) == 0);
         let one_size = !stack.handshake && self.scenario.flows.iter().all(|flow| whole(flow.bytes));
-        let admits_two = |link: LinkId| matches!(&self.net.links[link], Link::ClosedForm(state) if state.admits_two() && state.steps().is_none());
+        let admits_two = |link: LinkId| match &self.net.links[link] {
+            Link::ClosedForm(state) => state.admits_two() && state.steps().is_none(),
+            Link::Queued(_) => false,
+        };
         let Link::ClosedForm(state) = &self.net.links[link] else { return None };
         if !one_size || state.is_lossy() {
             return None;

@@ -125,15 +125,19 @@ impl ClosedForm {
     /// those whose transmission has begun count as if they had left. Without steps, a packet that leaves at `t` has left, and one that begins
     /// then has not begun. With steps nothing of `t` has happened, as in a link that keeps its queue.
     pub fn not_sent(&self, t: u64, begun: bool, rings: usize) -> Vec<(u32, usize)> {
-        let mut link = self.clone();
-        link.store_unstored_first();
         let of_t = u64::from(self.steps.is_none());
-        let mut first = link.count - link.in_system(t + of_t);
+        if self.count == 0 {
+            // There is at most the packet that ended the last idle time, which is not stored.
+            let is_here = self.first != PacketInRing::NONE && self.free_at >= t + of_t;
+            let counts = is_here && !(begun && self.previous < t);
+            return counts.then_some((self.first.ring(), 1)).into_iter().collect();
+        }
+        let mut first = self.count - self.in_system(t + of_t);
         // One that waited until the one before it had left began then; any other began when it arrived, before `t`.
-        if begun && first < link.count && (link.last_departure_before(first) < t || self.steps.is_some()) {
+        if begun && first < self.count && self.last_departure_before(first) < t {
             first += 1;
         }
-        link.places(first, rings).into_iter().map(|(ring, depth)| (ring, depth + 1)).collect()
+        self.places(first, rings).into_iter().map(|(ring, depth)| (ring, depth + 1)).collect()
     }
 
     /// Returns when the packet left that precedes the one with this number in `departures`.

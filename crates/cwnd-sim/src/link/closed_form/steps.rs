@@ -47,10 +47,9 @@ impl Steps {
         let rates = || schedule.steps.iter().map(|step| step.rate);
         // During an outage nothing is known of when a packet leaves.
         let outage = rates().any(|rate| rate == Rate(0));
-        let takes_time = link.fastest_rate() != Rate::UNLIMITED || link.least_delay().0 > 0;
         // A queue that marks counts its marks when packets leave it.
         let marks = link.queue.ecn_threshold.is_some();
-        if schedule.steps.is_empty() || outage || !takes_time || marks {
+        if schedule.steps.is_empty() || outage || marks {
             return None;
         }
         let before = |end: u64| schedule.steps.iter().filter(|step| step.at.0 < end).count() as u64;
@@ -65,7 +64,7 @@ impl Steps {
         let timeline = Timeline::new(Some(schedule), own, |step| (SerialTime::new(step.rate), step.delay.0));
         let place = timeline.start(origin);
         let mut steps = Steps { timeline, place, own, bound: own, split: Split::default() };
-        steps.bound(own);
+        steps.set_bound(own);
         Some(steps)
     }
 
@@ -88,10 +87,10 @@ impl Steps {
             Change::Loss(..) => {}
         }
         self.timeline.set_own(self.own);
-        self.bound(present);
+        self.set_bound(present);
     }
 
-    fn bound(&mut self, present: Line) {
+    fn set_bound(&mut self, present: Line) {
         let all = || self.timeline.values().chain([self.own, present]);
         let fastest = all().map(|(serial, _)| serial).min_by_key(|serial| serial.slope());
         let least = all().map(|(_, delay)| delay).min();
@@ -217,7 +216,6 @@ mod tests {
                     free
                 })
                 .collect();
-
             assert_eq!(
                 departures(&link, &packets),
                 expected,
