@@ -78,11 +78,13 @@ impl Outside {
 
     /// Returns what keeps packets from the outside although the way is open, and what to do; nothing if nothing is known.
     pub fn warning(&self) -> Option<String> {
-        let obstacle =
-            Obstacle::find(&system::output(Command::new("nft").args(["list", "chains"]))?, &self.device)?;
-        let rules = format!("list chain {} {}", obstacle.table, obstacle.rules);
-        let rules = system::output(Command::new("nft").args(rules.split(' '))).unwrap_or_default();
-        (!admits(&rules, &self.device)).then_some(obstacle.text)
+        let chains = system::output(Command::new("nft").args(["list", "chains"]))?;
+        let obstacle = Obstacle::all(&chains, &self.device).into_iter().find(|obstacle| {
+            let rules = format!("list chain {} {}", obstacle.table, obstacle.rules);
+            let rules = system::output(Command::new("nft").args(rules.split(' '))).unwrap_or_default();
+            !admits(&rules, &self.device)
+        });
+        obstacle.map(|obstacle| obstacle.text)
     }
 }
 
@@ -107,9 +109,10 @@ struct Obstacle {
 }
 
 impl Obstacle {
-    /// Finds the first among chains, as `nft list chains` prints them.
-    fn find(chains: &str, device: &str) -> Option<Obstacle> {
+    /// Finds them among chains, as `nft list chains` prints them.
+    fn all(chains: &str, device: &str) -> Vec<Obstacle> {
         let (mut table, mut chain) = ("", "");
+        let mut found = Vec::new();
         for line in chains.lines().map(str::trim) {
             if let Some(name) = line.strip_prefix("table ") {
                 table = name.trim_end_matches(" {");
@@ -141,10 +144,10 @@ impl Obstacle {
                     ),
                 };
                 let text = format!("{what}. To let those of the link pass: `{remedy}`");
-                return Some(Obstacle { table: table.into(), rules: rules.into(), text });
+                found.push(Obstacle { table: table.into(), rules: rules.into(), text });
             }
         }
-        None
+        found
     }
 }
 
@@ -183,8 +186,8 @@ mod tests {
             )
         };
         let remedy = |table, chain, policy| {
-            Obstacle::find(&chains(table, chain, policy), "cwnd-out3")
-                .map(|obstacle| obstacle.text.split('`').nth(1).unwrap().to_owned())
+            let found = Obstacle::all(&chains(table, chain, policy), "cwnd-out3");
+            found.first().map(|obstacle| obstacle.text.split('`').nth(1).unwrap().to_owned())
         };
         assert_eq!(
             remedy("inet firewalld", "filter_FORWARD", "accept").as_deref(),
