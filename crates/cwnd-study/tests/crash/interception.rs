@@ -6,15 +6,22 @@ use crate::model::Maker;
 use cwnd_study::{Store, StoreErrorKind, StoredState, trace_file};
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// Creates an empty store on a simulated disk. Returns its directory, too, which is removed with the first value.
+fn store_on_disk() -> (TempDir, PathBuf, Store, Maker) {
+    let directory = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(directory.path()).unwrap();
+    disk::mount(&root, 1);
+    let store = Store::create(&root).unwrap();
+    (directory, root, store, Maker::new(SEEDS))
+}
 
 /// The faults reach the files of SQLite and of the standard library.
 #[test]
 fn calls_are_intercepted() {
-    let directory = tempfile::tempdir().unwrap();
-    let root = fs::canonicalize(directory.path()).unwrap();
-    disk::mount(&root, 1);
-    let mut store = Store::create(&root).unwrap();
-    let mut maker = Maker::new(SEEDS);
+    let (_directory, _root, mut store, mut maker) = store_on_disk();
     disk::with(|disk| disk.faults.io_errors = 1_000);
     let error = store.traces().write(maker.key(0, 1), &maker.scenario(0, 1), maker.trace(1)).unwrap_err();
     assert!(error.reason.contains("Input/output error"), "{error}");
@@ -33,11 +40,7 @@ fn calls_are_intercepted() {
 /// Errors of reads and of mappings reach SQLite and the standard library.
 #[test]
 fn reads_and_mappings_are_intercepted() {
-    let directory = tempfile::tempdir().unwrap();
-    let root = fs::canonicalize(directory.path()).unwrap();
-    disk::mount(&root, 1);
-    let mut store = Store::create(&root).unwrap();
-    let mut maker = Maker::new(SEEDS);
+    let (_directory, root, mut store, mut maker) = store_on_disk();
     let trace = store.traces().write(maker.key(0, 1), &maker.scenario(0, 1), maker.trace(1)).unwrap();
     let digest = trace.digest;
     let run = maker.done(0, 1, Some(trace));
@@ -76,11 +79,7 @@ fn reads_and_mappings_are_intercepted() {
 /// what the system said.
 #[test]
 fn opens_and_stats_are_intercepted() {
-    let directory = tempfile::tempdir().unwrap();
-    let root = fs::canonicalize(directory.path()).unwrap();
-    disk::mount(&root, 1);
-    let mut store = Store::create(&root).unwrap();
-    let mut maker = Maker::new(SEEDS);
+    let (_directory, root, mut store, mut maker) = store_on_disk();
     let trace = store.traces().write(maker.key(0, 1), &maker.scenario(0, 1), maker.trace(1)).unwrap();
     let run = maker.done(0, 1, Some(trace));
     store.put(&run.new).unwrap();
