@@ -29,12 +29,12 @@ pub const MOST_FLOWS: usize = 65_000;
 
 /// The address that a flow is sent from.
 pub fn sender(flow: usize) -> Ipv4Addr {
-    nth(SENDERS, flow)
+    of(SENDERS, flow)
 }
 
 /// The address that a flow is received at.
 pub fn receiver(flow: usize) -> Ipv4Addr {
-    nth(RECEIVERS, flow)
+    of(RECEIVERS, flow)
 }
 
 /// The IPv6 address that a flow is sent from.
@@ -57,7 +57,8 @@ pub fn flow_of(receiver: IpAddr) -> Option<u32> {
     (1..1 << 16).contains(&number).then(|| number as u32 - 1)
 }
 
-fn nth(network: Ipv4Addr, flow: usize) -> Ipv4Addr {
+/// The address of a flow at the end with this network.
+pub(crate) fn of(network: Ipv4Addr, flow: usize) -> Ipv4Addr {
     debug_assert!(flow < MOST_FLOWS, "there are no more addresses");
     Ipv4Addr::from(u32::from(network) + flow as u32 + 1)
 }

@@ -178,14 +178,14 @@ fn commands_ipv6(settings: &Settings, here: Ipv6Addr, there: Ipv6Addr) -> Vec<St
 }
 
 /// What TCP takes from the route to the other end.
-fn of_route(settings: &Settings) -> String {
+pub(crate) fn of_route(settings: &Settings) -> String {
     let min_rto = settings.min_rto.map(|ms| format!(" rto_min {ms}ms")).unwrap_or_default();
     let quick_ack = if settings.quick_ack { " quickack 1" } else { "" };
     format!("initcwnd {}{min_rto}{quick_ack}", settings.initial_window)
 }
 
 /// Write this namespace's settings.
-fn configure(settings: &Settings) -> io::Result<()> {
+pub(crate) fn configure(settings: &Settings) -> io::Result<()> {
     let Settings { receive_buffer, send_buffer, .. } = settings;
     let flag = |set: bool| u8::from(set).to_string();
     let ipv4 = [

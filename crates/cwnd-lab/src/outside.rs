@@ -65,7 +65,7 @@ impl Outside {
             format!("link set {INSIDE} up"),
             format!("route add default via {host}"),
         ])?;
-        senders.ip(&[format!("route add default dev {} src {}", tun::NAME, crate::address::sender(0))])?;
+        senders.ip(&[format!("route add default dev {}", tun::NAME)])?;
         receivers.within(|| system::write_setting("/proc/sys/net/ipv4/ip_forward", "1"))?;
         let masquerade = format!(
             "add table ip {TABLE}\n\

@@ -1,7 +1,7 @@
 //! Requests of other processes to a process that keeps a network up: a text, and whether it was done.
 //!
 //! They come over Unix sockets with abstract names, which the kernel forgets with the process. Such a name belongs to a network
-//! namespace, so that the process listens on this host and at both ends of the network.
+//! namespace, so that the process listens on this host and at both ends of the network, and on its hosts.
 
 use crate::namespace::Namespace;
 use std::io::{self, Read, Write};
@@ -30,18 +30,22 @@ pub struct Request {
 }
 
 impl Requests {
-    /// Listens under a name at both ends of a network, and on this host if the network is to be found there.
+    /// Listens under a name in the namespaces of a network, and on this host if the network is to be found there.
     ///
     /// # Errors
     /// If another process listens under the name on this host.
-    pub fn listen(name: &str, on_host: bool, ends: [&Namespace; 2]) -> io::Result<Requests> {
+    pub fn listen<'a>(
+        name: &str,
+        on_host: bool,
+        namespaces: impl IntoIterator<Item = &'a Namespace>,
+    ) -> io::Result<Requests> {
         let address = address(name)?;
         let mut listeners = Vec::new();
         if on_host {
             listeners.push(UnixListener::bind_addr(&address)?);
         }
-        for end in ends {
-            listeners.push(end.within(|| UnixListener::bind_addr(&address))?);
+        for namespace in namespaces {
+            listeners.push(namespace.within(|| UnixListener::bind_addr(&address))?);
         }
         for listener in &listeners {
             listener.set_nonblocking(true)?;

@@ -5,6 +5,7 @@ use crate::emulator::{
     Accounts, Clock, Drive, Emulator, Inside, NewLinks, Plan, Pool, RateMeter, Snapshot, Watcher, network,
 };
 use crate::ends::{ETHERNET, Ends, Settings};
+use crate::hosts::Hosts;
 use crate::namespace::Namespace;
 use cwnd_scenario::{QueueLimit, Rate, Scenario};
 use std::io;
@@ -42,6 +43,14 @@ impl Testbed {
     /// A kernel without IPv6.
     pub fn add_ipv6(&self) -> io::Result<()> {
         self.ends.add_ipv6(&self.settings)
+    }
+
+    /// Puts hosts behind both ends, as many as there are flows. The ends become routers: nothing should run in them any more.
+    ///
+    /// # Errors
+    /// What could not be made.
+    pub fn add_hosts(&self, count: usize) -> io::Result<Hosts> {
+        Hosts::new(&self.ends, &self.settings, count)
     }
 
     /// Where flows are sent from.

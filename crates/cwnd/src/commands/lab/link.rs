@@ -16,7 +16,7 @@ use crate::{
 };
 use clap::Args;
 use cwnd_lab::{
-    Named, Outside, Resolver, Testbed, address,
+    Hosts, Named, Namespace, Outside, Resolver, Testbed, address,
     program::{exit_code, relay_signals},
     requests::Requests,
 };
@@ -24,6 +24,7 @@ use cwnd_scenario::{Scenario, Time};
 use std::{
     ffi::OsString,
     io::{self, IsTerminal},
+    net::Ipv4Addr,
     path::PathBuf,
     process::ExitStatus,
     sync::{
@@ -54,6 +55,11 @@ Examples:
   Senders with a queue and a delay of their own, before the bottleneck:
     cwnd lab link --rate '20 Mbit/s' --rtt '80 ms' --access-rate '1 Gbit/s' --access-delay '5 ms' --access-queue fq-codel
 
+  Two hosts at each end, which share the bottleneck:
+    cwnd lab link --rate '50 Mbit/s' --rtt '40 ms' --hosts 2
+    ip netns exec cwnd-b2 iperf3 -s
+    ip netns exec cwnd-a2 iperf3 -c 198.19.0.2
+
   A bad one, with its packets in a file for Wireshark:
     cwnd lab link --rate '10 Mbit/s' --rtt '80 ms' --per '1 %' --jitter 'uniform:5 ms' --pcap bad.pcapng"
 );
@@ -68,6 +74,12 @@ pub struct Flags {
     /// The namespaces are called NAME-a and NAME-b [default: cwnd; with a COMMAND they have no names].
     #[arg(long, value_name = "NAME", value_parser = name)]
     name: Option<String>,
+
+    /// Hosts at each end. With several, their namespaces are called NAME-a1, NAME-a2, ... and NAME-b1, NAME-b2, ... What goes to the
+    /// n-th of the receivers, 198.19.0.n, takes the n-th access links.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=MOST_HOSTS))]
+    #[arg(conflicts_with_all = ["command", "ipv6"])]
+    hosts: u32,
 
     /// End after so long [default: at Ctrl-C].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "command")]
@@ -106,6 +118,9 @@ pub struct Flags {
     command: Vec<OsString>,
 }
 
+/// Hosts at each end, at most: each takes a tenth of a second to make.
+const MOST_HOSTS: i64 = 100;
+
 /// Between two looks at the counters, for a person and for a file.
 const SHOWN: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(10)];
 
@@ -132,16 +147,18 @@ pub fn name(text: &str) -> Result<String, String> {
 /// Do what the flags ask. The exit code of a program that fails is that of the failure.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     let stop = stop_of(flags)?;
-    let scenario = flags.link.scenario()?;
+    let scenario = flags.link.scenario(flags.hosts)?;
     let log = flags.log.as_deref().map(|path| Log::begin(path, flags.log_interval, &scenario)).transpose()?;
     let (testbed, capture) = build(&scenario, flags.ipv6, flags.pcap.as_deref())?;
+    let hosts = add_hosts(&testbed, flags.hosts)?;
+    let ends = ends(&testbed, hosts.as_ref());
     let own = flags.name.as_deref().or(flags.command.is_empty().then_some(DEFAULT_NAME));
-    let _names = own.map(|own| give_names(own, &testbed)).transpose()?;
+    let _names = own.map(|own| give_names(own, &ends)).transpose()?;
     let outside = flags.outside.then(|| open_outside(&testbed)).transpose()?;
     let name = own.unwrap_or(DEFAULT_NAME);
-    let requests = Requests::listen(name, own.is_some(), [testbed.senders(), testbed.receivers()])
+    let requests = Requests::listen(name, own.is_some(), ends.into_iter().flatten())
         .map_err(|error| Failure::broken(format!("requests of `cwnd lab set` cannot come: {error}")))?;
-    let mut link = Link { flags: flags.link.clone(), testbed, requests, log };
+    let mut link = Link { flags: flags.link.clone(), hosts: flags.hosts, testbed, requests, log };
     let mut live = Live::new(&scenario);
     let ended = if flags.command.is_empty() {
         keep_up(flags, name, &scenario, &mut link, &stop, &mut live).map(|()| None)
@@ -167,6 +184,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
 struct Link {
     /// As they are now.
     flags: LinkFlags,
+    hosts: u32,
     testbed: Testbed,
     requests: Requests,
     log: Option<Log>,
@@ -176,7 +194,7 @@ impl Link {
     /// Does what is to be done from time to time: changes that are requested, and the log.
     fn look_after(&mut self) -> Result<(), Failure> {
         if let Some(request) = self.requests.next() {
-            let changed = set::change(&self.flags, &self.testbed, request.text());
+            let changed = set::change(&self.flags, self.hosts, &self.testbed, request.text());
             if let (Ok((flags, scenario, at)), log) = (&changed, &mut self.log) {
                 self.flags = flags.clone();
                 log.as_mut().map_or(Ok(()), |log| log.changed(*at, scenario))?;
@@ -199,12 +217,34 @@ fn stop_of(flags: &Flags) -> Result<Arc<AtomicBool>, Failure> {
     Ok(Arc::default())
 }
 
-fn give_names(own: &str, testbed: &Testbed) -> Result<[Named; 2], Failure> {
-    let named = |end: &str, namespace| {
-        let named = Named::new(&format!("{own}-{end}"), namespace);
+/// Makes the hosts of a link that has several at each end.
+fn add_hosts(testbed: &Testbed, count: u32) -> Result<Option<Hosts>, Failure> {
+    if count == 1 {
+        return Ok(None);
+    }
+    let hosts = testbed.add_hosts(count as usize);
+    hosts.map(Some).map_err(|error| Failure::broken(format!("--hosts: {error}")))
+}
+
+/// Returns where programs run: the namespaces of the senders and those of the receivers.
+fn ends<'a>(testbed: &'a Testbed, hosts: Option<&'a Hosts>) -> [Vec<&'a Namespace>; 2] {
+    match hosts {
+        None => [vec![testbed.senders()], vec![testbed.receivers()]],
+        Some(hosts) => [&hosts.senders, &hosts.receivers].map(|end| end.iter().collect()),
+    }
+}
+
+fn give_names(own: &str, ends: &[Vec<&Namespace>; 2]) -> Result<Vec<Named>, Failure> {
+    let named = |name: String, namespace| {
+        let named = Named::new(&name, namespace);
         named.map_err(|error| Failure::broken(format!("--name: {}", with_rights(&error, NAMES_NEED_ROOT))))
     };
-    Ok([named("a", testbed.senders())?, named("b", testbed.receivers())?])
+    let all = ["a", "b"].into_iter().zip(ends).flat_map(|(end, hosts)| {
+        let number = move |host: usize| if hosts.len() == 1 { String::new() } else { (host + 1).to_string() };
+        let name = move |host| format!("{own}-{end}{}", number(host));
+        hosts.iter().enumerate().map(move |(host, namespace)| named(name(host), namespace))
+    });
+    all.collect()
 }
 
 const NAMES_NEED_ROOT: &str =
@@ -267,11 +307,17 @@ fn keep_up(
     stop: &AtomicBool,
     live: &mut Live<'_>,
 ) -> Result<(), Failure> {
+    let last = flags.hosts as usize - 1;
+    let end = |end, address: fn(usize) -> Ipv4Addr| match last {
+        0 => format!("{own}-{end} {}", address(0)),
+        _ => format!("{own}-{end}1 {} to {own}-{end}{} {}", address(0), last + 1, address(last)),
+    };
     output::print(&format!(
-        "\n  {own}-a {}  ==  {}  ==  {own}-b {}\n\n  Run programs with `ip netns exec {own}-a COMMAND`; {}.\n\n",
-        address::sender(0),
+        "\n  {}  ==  {}  ==  {}\n\n  Run programs with `ip netns exec {own}-a{} COMMAND`; {}.\n\n",
+        end("a", address::sender),
         comparison::title(scenario),
-        address::receiver(0),
+        end("b", address::receiver),
+        if last == 0 { "" } else { "1" },
         flags.duration.map_or("Ctrl-C ends it".to_owned(), |duration| format!("it ends after {duration}"))
     ))?;
     let terminal = io::stdout().is_terminal();

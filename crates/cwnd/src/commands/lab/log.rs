@@ -102,10 +102,10 @@ impl Log {
         let failed = |error: &dyn std::fmt::Display| Failure::bad_input(format!("--log: {error}"));
         output_file::check_writable(path, "a log", &["jsonl"]).map_err(|error| failed(&error))?;
         let file = BufWriter::new(File::create(path).map_err(|error| failed(&error))?);
-        let route = &scenario.flows[0].route;
+        let is_forward = |link: usize| scenario.flows.iter().any(|flow| flow.route.contains(&link));
         let named = |(number, link): (usize, &cwnd_scenario::LinkSpec)| Named {
             link: link.name.clone(),
-            direction: if route.contains(&number) { "forward" } else { "reverse" },
+            direction: if is_forward(number) { "forward" } else { "reverse" },
         };
         let links = scenario.network.links.iter().enumerate().map(named).collect();
         let mut log = Log { file, path: path.to_owned(), every, links, before: Snapshot::default() };

@@ -56,13 +56,13 @@ fn is_of_access(setting: &Setting) -> bool {
 }
 
 impl LinkFlags {
-    /// The scenario whose network it is, of one flow.
+    /// The scenario whose network it is, of one flow for each host.
     ///
     /// # Errors
     /// What is wrong, by the flag.
-    pub fn scenario(&self) -> Result<Scenario, Failure> {
-        let flow = FlowGroup::new(AlgorithmSpec { name: "cubic".into(), ..AlgorithmSpec::default() }, 1);
-        self.scenario_of(&[flow], ExperimentSpec::default().duration)
+    pub fn scenario(&self, hosts: u32) -> Result<Scenario, Failure> {
+        let flows = FlowGroup::new(AlgorithmSpec { name: "cubic".into(), ..AlgorithmSpec::default() }, hosts);
+        self.scenario_of(&[flows], ExperimentSpec::default().duration)
     }
 
     /// The scenario of these flows over it.

@@ -74,13 +74,14 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     }
 }
 
-/// Changes a link as a request asks for. Returns its flags and its scenario from now on, and when it was changed
+/// Changes a link with this number of hosts as a request asks for. Returns its flags and its scenario from now on, and when it was changed
 /// ([`Testbed::change`]).
 ///
 /// # Errors
 /// What is wrong with the request, or cannot change. Nothing is changed then.
 pub fn change(
     flags: &LinkFlags,
+    hosts: u32,
     testbed: &Testbed,
     request: &str,
 ) -> Result<(LinkFlags, Scenario, u64), String> {
@@ -92,7 +93,7 @@ pub fn change(
         let value = checked(setting, value).map_err(|why| format!("--{key}: {why}"))?;
         wanted.settings = wanted.settings.with(setting, value);
     }
-    let scenario = wanted.scenario().map_err(|failure| failure.message().to_owned())?;
+    let scenario = wanted.scenario(hosts).map_err(|failure| failure.message().to_owned())?;
     let at = testbed.change(&scenario)?;
     Ok((wanted, scenario, at))
 }

@@ -30,6 +30,9 @@ fn wrong_flags_of_a_link_with_a_program_are_refused() {
         (&["lab", "link", "--duration", "1 s", "--", "true"], "--duration"),
         (&["lab", "link", "--log", "link.txt", "--", "true"], "link.jsonl"),
         (&["lab", "link", "--log", "link.jsonl", "--log-interval", "1 ms", "--", "true"], "every 50 ms"),
+        (&["lab", "link", "--hosts", "2", "--", "true"], "--hosts"),
+        (&["lab", "link", "--hosts", "2", "--ipv6"], "--ipv6"),
+        (&["lab", "link", "--hosts", "101"], "1..=100"),
         (&["lab", "set"], "nothing is to change"),
         (&["lab", "set", "--rate", "fast"], "fast"),
     ] {
@@ -208,4 +211,77 @@ fn a_link_needs_no_root_in_a_user_namespace() {
     let named = cwnd(&["lab", "link", "--duration", "1 s"]);
     assert_eq!(named.status.code(), Some(1));
     assert!(stderr(&named).contains("give a program after `--`"), "{}", stderr(&named));
+}
+
+#[test]
+#[ignore = "needs root, TUN devices, ip and nft"]
+fn several_hosts_share_a_bottleneck_and_reach_the_outside() {
+    let [host, router] = host_and_router();
+    let listener = router.within(|| TcpListener::bind("203.0.113.1:80")).unwrap();
+    thread::spawn(move || {
+        while let Ok((mut stream, _)) = listener.accept() {
+            let _ = writeln!(stream, "hello");
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("link.jsonl");
+    let name = format!("cwnd-hosts-{}", std::process::id());
+    let flags = ["--hosts", "2", "--access-rate", "100 Mbit/s", "--rtt", "40 ms", "--outside", "-q"];
+    let mut link = host.command(env!("CARGO_BIN_EXE_cwnd")).unwrap();
+    link.args(["lab", "link", "--name", &name]).args(flags).arg("--log").arg(&log);
+    let mut link = link.stdout(Stdio::null()).spawn().unwrap();
+    let there = || fs::exists(format!("/run/netns/{name}-b2")).unwrap();
+    let begin = Instant::now();
+    // The way to the outside is opened after the last name.
+    while !there() || outside_state(&host).0 == "0" {
+        assert!(begin.elapsed() < Duration::from_secs(20), "there are no hosts");
+        thread::sleep(Duration::from_millis(20));
+    }
+    let on = |host: &str, line: &str| {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &format!("{name}-{host}"), "bash", "-c", line]);
+        command.output().unwrap()
+    };
+    // Across the link to its own receiver, and past it to its neighbour.
+    let far = on("a2", "ping -q -c 3 -i 0.2 198.19.0.2");
+    let near = on("a2", "ping -q -c 1 198.18.0.1");
+    let least = |output: &Output| -> f64 {
+        let text = stdout(output);
+        let times = text.rsplit_once("= ").unwrap_or_else(|| panic!("no answer: {text}")).1;
+        times.split('/').next().unwrap().parse().unwrap()
+    };
+    assert!((40.0..60.0).contains(&least(&far)), "{}", stdout(&far));
+    assert!(least(&near) < 20.0, "{}", stdout(&near));
+    let beyond = on("a1", "cat < /dev/tcp/203.0.113.1/80");
+    assert_eq!(stdout(&beyond), "hello\n", "{}", stderr(&beyond));
+    let set = Command::new("ip")
+        .args([
+            "netns",
+            "exec",
+            &format!("{name}-a2"),
+            env!("CARGO_BIN_EXE_cwnd"),
+            "lab",
+            "set",
+            "--name",
+            &name,
+        ])
+        .args(["--rate", "5 Mbit/s"])
+        .output()
+        .unwrap();
+    assert!(stdout(&set).starts_with("5 Mbit/s"), "{}", stderr(&set));
+
+    let interrupted = Command::new("kill").args(["-INT", &link.id().to_string()]).status().unwrap();
+    assert!(interrupted.success());
+    assert!(link.wait().unwrap().code().is_some());
+    assert!(!there());
+    // The second host's three packets took its own access link.
+    let log = fs::read_to_string(&log).unwrap();
+    let summary: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
+    let links = summary["links"].as_array().unwrap();
+    let forward = |name: &str| {
+        let link = links.iter().find(|link| link["link"] == name && link["direction"] == "forward");
+        link.unwrap_or_else(|| panic!("no {name}: {summary}"))["packets_in"].as_u64().unwrap()
+    };
+    assert_eq!(forward("access-2"), 3);
+    assert_eq!(forward("bottleneck"), forward("access-1") + 3);
 }
