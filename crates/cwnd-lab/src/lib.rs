@@ -7,8 +7,8 @@
 //!
 //! Two network namespaces hang on an emulator of the whole network, whose queues, losses, rates and schedules are those of
 //! `cwnd-link`. All flows are sent from one namespace and received in the other; which links a flow crosses is told by
-//! its receiver's address. Nothing of it has a name on the host or outlives the process, however that ends, except [`Named`] and
-//! [`Outside`], which [`clean_up`] removes after a kill.
+//! its receiver's address. [`Testbed::add_hosts`] puts several hosts behind each end. Nothing of it has a name on the host or outlives
+//! the process, however that ends, except [`Named`] and [`Outside`], which [`clean_up`] removes after a kill.
 //!
 //! [`Lab`] is the engine. Its runs take real time and the whole machine, and each carries an [`Emulation`] that says whether the
 //! machine was fast enough. A packet that anything but the emulator's queues drops fails the run.

@@ -118,7 +118,7 @@ pub struct Flags {
     command: Vec<OsString>,
 }
 
-/// Hosts at each end, at most: each takes a tenth of a second to make.
+/// Hosts at each end, at most: to make so many takes 6 s.
 const MOST_HOSTS: i64 = 100;
 
 /// Between two looks at the counters, for a person and for a file.
