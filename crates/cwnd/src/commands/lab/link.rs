@@ -118,7 +118,7 @@ pub struct Flags {
     command: Vec<OsString>,
 }
 
-/// Hosts at each end, at most: to make so many takes 6 s.
+/// Hosts at each end, at most: a hundred take 6 s to make.
 const MOST_HOSTS: i64 = 100;
 
 /// Between two looks at the counters, for a person and for a file.
