@@ -2,14 +2,16 @@
 
 mod ack_policy;
 mod plain_run;
+mod sack_list;
 
 use crate::accurate_ecn::{self, Capability, Counters, Grant};
 use crate::fault::{self, Fault};
-use crate::packet::{BARE, CE, CWR, ECE, ECN_OPTION, ESTABLISHED, Emit, PUSH, Packet, SACK, SYN, SackBlocks};
+use crate::packet::{BARE, CE, CWR, ECE, ECN_OPTION, ESTABLISHED, Emit, PUSH, Packet, SACK, SYN};
 use crate::{NEVER, SYN_OPTIONS, TimerWheel, expand};
 use ack_policy::{AckPolicy, AckTime};
 use cwnd_cc::EcnMode;
 use cwnd_scenario::ReceiverBehaviour;
+use sack_list::SackList;
 
 #[doc(hidden)]
 pub use plain_run::DelayedAckRun;
@@ -481,10 +483,10 @@ impl Receiver {
 
     /// Moves the range of a held segment to the front of the SACK blocks.
     fn list(&mut self, segment: u64) {
-        let range = self.blocks.add(segment, self.config.sack_memory);
+        let (from, to) = self.blocks.add(segment, self.config.sack_memory);
         // Segments of forgotten ranges are still held: where the range touches one, the bits give its extent.
-        let (from, to) = range;
-        self.blocks.ranges[0] = (self.first_held_before(from), self.first_missing_from(to));
+        let run = (self.first_held_before(from), self.first_missing_from(to));
+        self.blocks.set_first(run);
     }
 
     /// Returns the first segment of the held run that ends before `from`, or `from` if the segment before it is missing. It reads
@@ -542,65 +544,6 @@ const TIMESTAMP: u64 = 1_000_000;
 /// Returns whether a timestamp is older than `latest` by more than one tick of Linux's clock of timestamps.
 fn is_older(sent: u64, latest: u64) -> bool {
     sent < latest && sent / TIMESTAMP + 1 < latest / TIMESTAMP
-}
-
-/// Ranges held out of order, the most recently changed first (RFC 2018 section 4). The segments of a range that falls off
-/// the end are still held; the range returns when a segment joins it.
-#[derive(Clone, Debug, Default)]
-struct SackList {
-    len: usize,
-    ranges: [(u64, u64); 8],
-}
-
-impl SackList {
-    fn add(&mut self, segment: u64, most: u32) -> (u64, u64) {
-        let mut joined = (segment, segment + 1);
-        let mut kept = [(0, 0); 8];
-        let mut len = 1;
-        for &range in &self.ranges[..self.len] {
-            if range.1 == joined.0 {
-                joined.0 = range.0;
-            } else if range.0 == joined.1 {
-                joined.1 = range.1;
-            } else if len < kept.len().min(most as usize) {
-                kept[len] = range;
-                len += 1;
-            }
-        }
-        kept[0] = joined;
-        self.ranges = kept;
-        self.len = len;
-        joined
-    }
-
-    /// Moves the range of a segment that arrived again to the front. Returns false if no range holds it.
-    fn bring_forward(&mut self, segment: u64) -> bool {
-        let holds = |range: &(u64, u64)| (range.0..range.1).contains(&segment);
-        let listed = self.ranges[..self.len].iter().position(holds);
-        if let Some(i) = listed.filter(|_| !fault::is(Fault::RangesStayInPlace)) {
-            self.ranges[..=i].rotate_right(1);
-        }
-        listed.is_some()
-    }
-
-    fn drop_below(&mut self, next: u64) {
-        let mut len = 0;
-        for i in 0..self.len {
-            if self.ranges[i].1 > next {
-                self.ranges[len] = self.ranges[i];
-                len += 1;
-            }
-        }
-        self.len = len;
-    }
-
-    fn latest(&self, most: u32) -> SackBlocks {
-        let mut blocks = SackBlocks { len: (self.len as u32).min(most), ..SackBlocks::default() };
-        for i in 0..blocks.len as usize {
-            blocks.blocks[i] = (self.ranges[i].0 as u32, self.ranges[i].1 as u32);
-        }
-        blocks
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::packet::SackBlocks;
 use cwnd_scenario::mix;
 
 /// A receiver that expects segment `next` and holds each of the following segments with a probability of 15/16.
