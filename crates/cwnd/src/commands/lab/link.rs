@@ -11,6 +11,7 @@ use super::{
 use crate::{
     failure::Failure,
     interrupt,
+    numbers::whole,
     output::{self, comparison},
     terminal,
 };
@@ -77,7 +78,7 @@ pub struct Flags {
 
     /// Hosts at each end. With several, their namespaces are called NAME-a1, NAME-a2, ... and NAME-b1, NAME-b2, ... What goes to the
     /// n-th of the receivers, 198.19.0.n, takes the n-th access links.
-    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=MOST_HOSTS))]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = hosts, allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["command", "ipv6"])]
     hosts: u32,
 
@@ -119,7 +120,7 @@ pub struct Flags {
 }
 
 /// Hosts at each end, at most: a hundred take 6 s to make.
-const MOST_HOSTS: i64 = 100;
+const MOST_HOSTS: u32 = 100;
 
 /// Between two looks at the counters, for a person and for a file.
 const SHOWN: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(10)];
@@ -136,6 +137,14 @@ fn log_interval(text: &str) -> Result<Time, String> {
             Err(format!("counters come every {SHORTEST}: write `100 ms`, for example"))
         }
         parsed => parsed.map_err(|error| error.to_string()),
+    }
+}
+
+fn hosts(text: &str) -> Result<u32, String> {
+    let count = whole::<u32>(text)?;
+    match (1..=MOST_HOSTS).contains(&count) {
+        true => Ok(count),
+        false => Err(format!("each end can have 1 to {MOST_HOSTS} hosts")),
     }
 }
 

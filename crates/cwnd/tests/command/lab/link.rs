@@ -32,7 +32,8 @@ fn wrong_flags_of_a_link_with_a_program_are_refused() {
         (&["lab", "link", "--log", "link.jsonl", "--log-interval", "1 ms", "--", "true"], "every 50 ms"),
         (&["lab", "link", "--hosts", "2", "--", "true"], "--hosts"),
         (&["lab", "link", "--hosts", "2", "--ipv6"], "--ipv6"),
-        (&["lab", "link", "--hosts", "101"], "1..=100"),
+        (&["lab", "link", "--hosts", "101"], "1 to 100 hosts"),
+        (&["lab", "link", "--hosts", "two"], "whole number"),
         (&["lab", "set"], "nothing is to change"),
         (&["lab", "set", "--rate", "fast"], "fast"),
     ] {
