@@ -58,20 +58,20 @@ fn study(repeats: u32, claims: Vec<Claim>) -> Study {
     }
 }
 
-/// One row of values a cell, one value a repeat.
-fn evaluated(values: [&[f64]; 4], kind: ClaimKind, least: Option<f64>, most: Option<f64>) -> Verdict {
-    held(values, kind, Expectation::Within(Range { at_least: least, at_most: most, is_open: false }))
-}
-
-fn held(values: [&[f64]; 4], kind: ClaimKind, expect: Expectation) -> Verdict {
-    let claim = Claim {
+/// A claim without words.
+fn measured(kind: ClaimKind, expect: Expectation) -> Claim {
+    Claim {
         text: String::new(),
         source: None,
         stated: None,
         test: ClaimTest::Measured { kind, expect },
         reason: None,
-    };
-    let run = |cell, repeat: usize, value: f64| RunResult {
+    }
+}
+
+/// A run that gave this value, or none if it is not a number.
+fn run(cell: usize, repeat: usize, value: f64) -> RunResult {
+    RunResult {
         cell,
         repeat: repeat as u32,
         seed: 1 + repeat as u64,
@@ -82,12 +82,20 @@ fn held(values: [&[f64]; 4], kind: ClaimKind, expect: Expectation) -> Verdict {
         trace: None,
         emulation: None,
         flows: Default::default(),
-    };
+    }
+}
+
+/// One row of values a cell, one value a repeat.
+fn evaluated(values: [&[f64]; 4], kind: ClaimKind, least: Option<f64>, most: Option<f64>) -> Verdict {
+    held(values, kind, Expectation::Within(Range { at_least: least, at_most: most, is_open: false }))
+}
+
+fn held(values: [&[f64]; 4], kind: ClaimKind, expect: Expectation) -> Verdict {
     let runs = values.iter().enumerate().flat_map(|(cell, values)| {
         values.iter().enumerate().map(move |(repeat, value)| run(cell, repeat, *value))
     });
     let results = Results {
-        study: study(values[0].len() as u32, vec![claim]),
+        study: study(values[0].len() as u32, vec![measured(kind, expect)]),
         runs: runs.collect(),
         provenance: Provenance::default(),
     };

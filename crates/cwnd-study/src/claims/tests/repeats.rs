@@ -6,29 +6,13 @@ use super::*;
 fn gated(values: &[f64], is_random: bool) -> Verdict {
     let kind = ClaimKind::Mean { metric: x(), select: Selection::default() };
     let expect = Expectation::Printed { value: 16.0, scale: 1.0 };
-    let claim = Claim {
-        text: String::new(),
-        source: None,
-        stated: None,
-        test: ClaimTest::Measured { kind, expect },
-        reason: None,
-    };
-    let mut study = study(values.len() as u32, vec![claim]);
+    let mut study = study(values.len() as u32, vec![measured(kind, expect)]);
     study.cells.truncate(1);
     if !is_random {
         study.cells[0].scenario.start_jitter = cwnd_scenario::Time::ZERO;
         study.cells[0].scenario.send_overhead = cwnd_scenario::Time::ZERO;
     }
-    let run = |(repeat, value): (usize, &f64)| RunResult {
-        cell: 0,
-        repeat: repeat as u32,
-        seed: 1 + repeat as u64,
-        state: RunState::Done(MetricValues::from([("x".to_owned(), *value)])),
-        trace: None,
-        emulation: None,
-        flows: Default::default(),
-    };
-    let runs = values.iter().enumerate().map(run).collect();
+    let runs = values.iter().enumerate().map(|(repeat, value)| run(0, repeat, *value)).collect();
     evaluate(&Results { study, runs, provenance: Provenance::default() }).remove(0)
 }
 
