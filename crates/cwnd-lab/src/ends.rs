@@ -155,7 +155,7 @@ fn greatest_accepted(least: u32, most: u32, set: impl Fn(u32) -> io::Result<()>)
 
 /// For `ip`: this end's device and addresses, and the way to the other end. There is no default route.
 fn commands(settings: &Settings, here: Ipv4Addr, there: Ipv4Addr) -> Vec<String> {
-    let first = Ipv4Addr::from(u32::from(here) + 1);
+    let first = address::of(here, 0);
     vec![
         "link set lo up".to_owned(),
         format!("link set {NAME} mtu {}", settings.mtu),

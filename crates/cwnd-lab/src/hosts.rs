@@ -1,7 +1,7 @@
 //! Several hosts at each end of a network: a namespace for each, behind the namespace of the end, which becomes a router.
 //!
 //! ```text
-//! cwnd0 ── host1 ┐                                   ┌ host1 ── cwnd0
+//! cwnd0 ── host1 ┐                                  ┌ host1 ── cwnd0
 //! cwnd0 ── host2 ┼ senders ══ emulator ══ receivers ┼ host2 ── cwnd0
 //! ```
 //!
@@ -15,7 +15,6 @@ use crate::system;
 use crate::tun::NAME;
 use std::io;
 use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, AsRawFd};
 
 /// The address of a router for each of its hosts (RFC 3927).
 const ROUTER: Ipv4Addr = Ipv4Addr::new(169, 254, 0, 1);
@@ -71,8 +70,7 @@ fn connect(
 ) -> io::Result<Namespace> {
     let namespace = Namespace::new()?;
     namespace.within(|| configure(settings))?;
-    let path = format!("/proc/{}/fd/{}", std::process::id(), namespace.as_fd().as_raw_fd());
-    let (device, mtu) = (format!("host{}", host + 1), settings.mtu);
+    let (path, device, mtu) = (namespace.path(), format!("host{}", host + 1), settings.mtu);
     router.ip(&[
         format!("link add {device} mtu {mtu} type veth peer name {NAME} mtu {mtu} netns {path}"),
         format!("address add {ROUTER}/32 dev {device}"),

@@ -83,6 +83,11 @@ impl Namespace {
         })
     }
 
+    /// Where other processes find it, for as long as this process has it.
+    pub fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
+    }
+
     /// A handle of the same namespace.
     ///
     /// # Errors

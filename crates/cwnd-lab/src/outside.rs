@@ -16,7 +16,6 @@ use crate::system;
 use crate::tun;
 use std::io;
 use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, AsRawFd};
 use std::process::Command;
 
 /// The device at the network's end.
@@ -51,7 +50,7 @@ impl Outside {
         let device = &self.device;
         let address = |nth: u32| Ipv4Addr::from(u32::from(ADDRESSES) + 4 * number + nth);
         let (host, inside) = (address(1), address(2));
-        let namespace = format!("/proc/{}/fd/{}", std::process::id(), receivers.as_fd().as_raw_fd());
+        let namespace = receivers.path();
         system::run(
             Command::new("ip").args(["-batch", "-"]),
             &format!(

@@ -1,7 +1,7 @@
 //! Requests of other processes to a process that keeps a network up: a text, and whether it was done.
 //!
 //! They come over Unix sockets with abstract names, which the kernel forgets with the process. Such a name belongs to a network
-//! namespace, so that the process listens on this host and at both ends of the network, and on its hosts.
+//! namespace, so that the process listens on this host and in each namespace in which programs of the network run.
 
 use crate::namespace::Namespace;
 use std::io::{self, Read, Write};

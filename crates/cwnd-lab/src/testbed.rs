@@ -45,7 +45,8 @@ impl Testbed {
         self.ends.add_ipv6(&self.settings)
     }
 
-    /// Puts hosts behind both ends, as many as there are flows. The ends become routers: nothing should run in them any more.
+    /// Puts hosts behind both ends, once, as many at each as the scenario has flows. The ends become routers: programs run in the
+    /// hosts from then on.
     ///
     /// # Errors
     /// What could not be made.

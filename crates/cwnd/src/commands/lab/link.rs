@@ -77,7 +77,7 @@ pub struct Flags {
     name: Option<String>,
 
     /// Hosts at each end. With several, their namespaces are called NAME-a1, NAME-a2, ... and NAME-b1, NAME-b2, ... What goes to the
-    /// n-th of the receivers, 198.19.0.n, takes the n-th access links.
+    /// n-th of the receivers, 198.19.0.n, takes the n-th access links if there are any.
     #[arg(long, value_name = "N", default_value = "1", value_parser = hosts, allow_hyphen_values = true)]
     #[arg(conflicts_with_all = ["command", "ipv6"])]
     hosts: u32,
@@ -140,6 +140,7 @@ fn log_interval(text: &str) -> Result<Time, String> {
     }
 }
 
+/// Checks a number of hosts.
 fn hosts(text: &str) -> Result<u32, String> {
     let count = whole::<u32>(text)?;
     match (1..=MOST_HOSTS).contains(&count) {
@@ -193,6 +194,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
 struct Link {
     /// As they are now.
     flags: LinkFlags,
+    /// At each end.
     hosts: u32,
     testbed: Testbed,
     requests: Requests,

@@ -2,12 +2,7 @@
 
 use crate::failure::Failure;
 use cwnd_lab::{Guard, Program, Resolver, Server, Testbed, address, program};
-use std::{
-    ffi::OsString,
-    io,
-    os::fd::{AsFd, AsRawFd},
-    process::ExitStatus,
-};
+use std::{ffi::OsString, io, process::ExitStatus};
 
 /// What a program finds in its environment, for the help of commands that run one.
 macro_rules! environment {
@@ -50,12 +45,11 @@ impl Running {
             Failure::of_program(code, format!("error: `{name}` cannot be run: {error}"))
         };
         let mut command = testbed.senders().command(&words[0]).map_err(cannot)?;
-        let other = format!("/proc/{}/fd/{}", std::process::id(), testbed.receivers().as_fd().as_raw_fd());
         command
             .args(&words[1..])
             .env("CWND_SERVER", address::receiver(0).to_string())
             .env("CWND_SERVER_IPV6", address::receiver_ipv6(0).to_string())
-            .env("CWND_SERVER_NETNS", other);
+            .env("CWND_SERVER_NETNS", testbed.receivers().path());
         resolver.apply(&mut command).map_err(cannot)?;
         let program = Program::start(command).map_err(cannot)?;
         Ok(Running { name, program, _server: server, _guard: guard })

@@ -74,8 +74,8 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     }
 }
 
-/// Changes a link with this number of hosts as a request asks for. Returns its flags and its scenario from now on, and when it was changed
-/// ([`Testbed::change`]).
+/// Changes a link as a request asks for; each end has this number of hosts. Returns its flags and its scenario from now on, and
+/// when it was changed ([`Testbed::change`]).
 ///
 /// # Errors
 /// What is wrong with the request, or cannot change. Nothing is changed then.
