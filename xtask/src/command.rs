@@ -2,6 +2,8 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
+use std::time::Duration;
+use wait4::Wait4;
 
 /// The cargo that runs this program.
 pub fn cargo() -> Command {
@@ -61,7 +63,12 @@ pub fn run(command: &mut Command) -> Result<bool, String> {
 
 /// Runs a command, prints its standard output and standard error, and passes each of their lines to `each` as well.
 /// Returns whether it succeeds.
-pub fn run_showing(command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool, String> {
+pub fn run_showing(command: &mut Command, each: impl FnMut(&str)) -> Result<bool, String> {
+    run_timed(command, each).map(|(succeeds, _)| succeeds)
+}
+
+/// As [`run_showing`]. Returns the CPU time of the command and of all that it waited for, too.
+pub fn run_timed(command: &mut Command, mut each: impl FnMut(&str)) -> Result<(bool, Duration), String> {
     let failed = |error: std::io::Error| error.to_string();
     let (pipe, writer) = std::io::pipe().map_err(failed)?;
     command.stdin(Stdio::null()).stdout(writer.try_clone().map_err(failed)?).stderr(writer);
@@ -75,7 +82,8 @@ pub fn run_showing(command: &mut Command, mut each: impl FnMut(&str)) -> Result<
         each(&line);
         writeln!(stdout, "{line}").map_err(failed)?;
     }
-    child.wait().map(|status| status.success()).map_err(failed)
+    let ended = child.wait4().map_err(failed)?;
+    Ok((ended.status.success(), ended.rusage.utime + ended.rusage.stime))
 }
 
 /// Install a Debian package if that can be done without asking anyone: as root, with apt. Says what it does.

@@ -4,7 +4,7 @@
 //! would change it; with `CWND_REQUIRE=all` in the environment it fails instead. Tests that need more than a Rust toolchain
 //! are marked `#[ignore]`, so that `cargo test` counts them as ignored; the steps here run them where they can run.
 
-use crate::command::{cargo, install, output, run_showing, shown, succeeds};
+use crate::command::{cargo, install, output, run_timed, shown, succeeds};
 use crate::options::Options;
 use crate::table::{cells, table};
 use std::collections::VecDeque;
@@ -33,6 +33,8 @@ struct Done {
     name: &'static str,
     verdict: Verdict,
     took: Duration,
+    /// The CPU time of all its processes.
+    cpu: Duration,
     tests: Counts,
     /// The last [`REPEATED`] lines that it printed, if it failed.
     end: VecDeque<String>,
@@ -260,6 +262,7 @@ impl Step {
                 name: self.name,
                 verdict,
                 took: Duration::ZERO,
+                cpu: Duration::ZERO,
                 tests: Counts::default(),
                 end: VecDeque::new(),
             };
@@ -267,7 +270,7 @@ impl Step {
         let begin = Instant::now();
         let mut tests = Counts::default();
         let mut end = VecDeque::with_capacity(REPEATED + 1);
-        let result = run_showing(&mut self.command, |line| {
+        let result = run_timed(&mut self.command, |line| {
             end.push_back(line.to_owned());
             if end.len() > REPEATED {
                 end.pop_front();
@@ -279,12 +282,12 @@ impl Step {
             }
         });
         let took = begin.elapsed();
-        let verdict = match result {
-            Ok(true) => Verdict::Passed,
-            Ok(false) => Verdict::Failed,
+        let (verdict, cpu) = match result {
+            Ok((true, cpu)) => (Verdict::Passed, cpu),
+            Ok((false, cpu)) => (Verdict::Failed, cpu),
             Err(why) => {
                 println!("it cannot be run: {why}");
-                Verdict::Failed
+                (Verdict::Failed, Duration::ZERO)
             }
         };
         let word = if matches!(verdict, Verdict::Passed) {
@@ -294,7 +297,7 @@ impl Step {
             "FAILED"
         };
         println!("── {}: {word} in {}", self.name, seconds(took));
-        Done { name: self.name, verdict, took, tests, end }
+        Done { name: self.name, verdict, took, cpu, tests, end }
     }
 }
 
@@ -328,11 +331,19 @@ fn summary(done: &[Done], took: Duration) -> String {
                 0 => note,
                 ignored => format!("{note}, {ignored} left to other steps"),
             };
-            vec![step.name.to_owned(), verdict.to_owned(), seconds(step.took), note]
+            vec![step.name.to_owned(), verdict.to_owned(), seconds(step.took), busy_cores(step), note]
         })
         .collect();
-    rows.push(vec!["all".to_owned(), String::new(), seconds(took), String::new()]);
-    table(&[0, 1, 3], &[cells(&["step", "result", "time", ""])], &rows)
+    rows.push(vec!["all".to_owned(), String::new(), seconds(took), String::new(), String::new()]);
+    table(&[0, 1, 4], &[cells(&["step", "result", "time", "cores", ""])], &rows)
+}
+
+/// Returns how many cores a step kept busy on average: it shows which steps could share the machine with others.
+fn busy_cores(step: &Done) -> String {
+    if step.took.is_zero() {
+        return String::new();
+    }
+    format!("{:.1}", step.cpu.as_secs_f64() / step.took.as_secs_f64())
 }
 
 fn seconds(time: Duration) -> String {
