@@ -13,7 +13,7 @@ use cwnd_drill::{Endpoint, Place, ScriptError, Sent, Settings, Trigger};
 use cwnd_tcp::TcpInfo;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::collections::{BTreeMap, VecDeque};
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
@@ -279,7 +279,7 @@ impl Endpoint for KernelEndpoint {
         let failed = |error: io::Error| {
             ScriptError::new(place, format!("the packet cannot be given to the kernel: {error}"))
         };
-        self.tun.write(&bytes).map_err(failed)?;
+        self.tun.write(&[IoSlice::new(&bytes)]).map_err(failed)?;
         self.read_device();
         Ok(())
     }

@@ -2,16 +2,19 @@
 
 mod account;
 mod change;
+mod device;
 mod drive;
 mod lateness;
 mod net;
 mod packet;
 mod pool;
+mod segments;
 mod thread;
 
 pub use account::{Accounts, FlowCounts};
 pub use cwnd_net::LinkCounts;
-pub use drive::{Clock, Counts, Drive, End, NewLinks, Plan, Record, Snapshot, Watcher};
+pub use device::Device;
+pub use drive::{Batching, Clock, Counts, Drive, End, NewLinks, Plan, Record, Snapshot, Watcher};
 pub use lateness::RateMeter;
 pub use net::{Inside, network};
 pub use pool::Pool;

@@ -98,8 +98,8 @@ impl Ends {
     pub fn new(settings: &Settings) -> io::Result<(Ends, [Tun; 2])> {
         let mut ends =
             Ends { senders: Namespace::new()?, receivers: Namespace::new()?, device_queue: DEVICE_QUEUE };
-        let senders = ends.senders.within(|| configure(settings).and_then(|()| Tun::new()))?;
-        let receivers = ends.receivers.within(|| configure(settings).and_then(|()| Tun::new()))?;
+        let senders = ends.senders.within(|| configure(settings).and_then(|()| Tun::with_offloads()))?;
+        let receivers = ends.receivers.within(|| configure(settings).and_then(|()| Tun::with_offloads()))?;
         for end in [&ends.senders, &ends.receivers] {
             // Unlike the ioctl, netlink allows this in a user namespace, too.
             let set = |packets| end.ip(&[format!("link set {NAME} txqueuelen {packets}")]);

@@ -7,7 +7,7 @@ use crate::ends::{Ends, Settings};
 use crate::host;
 use crate::live::LiveFlows;
 use crate::outcome::{self, Measurements};
-use crate::testbed::{drive, rest};
+use crate::testbed::{batching, drive};
 use crate::traffic::{FlowPlan, Traffic, TrafficPlan, TrafficRecord};
 use cwnd_scenario::{EngineError, FlowSpec, Outcome, Rate, Scenario};
 use std::io;
@@ -59,7 +59,7 @@ pub fn run(
         end: times.end,
         samples: times.samples.clone(),
         sampled: scenario.network.sampled_links(),
-        rest: rest(scenario),
+        batching: batching(scenario),
     };
     let drive = drive(scenario, &settings, tuns, clock, times.origin, plan, watcher);
     let drive = drive.map_err(failed("the network"))?;

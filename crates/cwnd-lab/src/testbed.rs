@@ -2,7 +2,8 @@
 
 use crate::drops::Drops;
 use crate::emulator::{
-    Accounts, Clock, Drive, Emulator, Inside, NewLinks, Plan, Pool, RateMeter, Snapshot, Watcher, network,
+    Accounts, Batching, Clock, Device, Drive, Emulator, Inside, NewLinks, Plan, Pool, RateMeter, Snapshot,
+    Watcher, network,
 };
 use crate::ends::{ETHERNET, Ends, Settings};
 use crate::hosts::Hosts;
@@ -31,8 +32,8 @@ impl Testbed {
         let (ends, tuns) = Ends::new(&settings)?;
         let before = Drops::now(&ends)?;
         let clock = Clock::start();
-        let rest = rest(scenario);
-        let plan = Plan { warm_up: None, end: u64::MAX, samples: Vec::new(), sampled: Vec::new(), rest };
+        let batching = batching(scenario);
+        let plan = Plan { warm_up: None, end: u64::MAX, samples: Vec::new(), sampled: Vec::new(), batching };
         let emulator = Emulator::start(drive(scenario, &settings, tuns, clock, 0, plan, watcher)?)?;
         Ok(Testbed { ends, emulator, before, settings })
     }
@@ -82,7 +83,7 @@ impl Testbed {
     /// Nothing is changed then.
     pub fn change(&self, to: &Scenario) -> Result<u64, String> {
         let links = to.network.links.clone();
-        self.emulator.control().change(NewLinks { links, rest: rest(to) })
+        self.emulator.control().change(NewLinks { links, batching: batching(to) })
     }
 
     /// Whether the emulator has ended by itself, which it does only if something is wrong: [`Testbed::end`] tells what.
@@ -107,9 +108,19 @@ impl Testbed {
     }
 }
 
+/// Above this rate packets are received several at a time, bit/s. Up to it the machine can give each to its receiver, who then
+/// acknowledges as often as without a network card that joins them.
+const JOINS_ABOVE: u64 = 1_000_000_000;
+
+/// Returns how the emulator handles packets together.
+pub fn batching(scenario: &Scenario) -> Batching {
+    let rate = scenario.network.links[scenario.network.bottleneck].rate;
+    Batching { rest: rest(scenario), joins: rate.0 > JOINS_ABOVE }
+}
+
 /// Returns how long the emulator sleeps between wakings under load, ns. Packets that wait for it leave in one burst. The burst must not
 /// fill more than a fraction of the bottleneck's queue.
-pub fn rest(scenario: &Scenario) -> u64 {
+fn rest(scenario: &Scenario) -> u64 {
     const LEAST: u64 = 30_000;
     const MOST: u64 = 150_000;
     const PART: f64 = 1.0 / 16.0;
@@ -155,7 +166,8 @@ pub fn drive(
     let of_network = cwnd_net::Settings { seed: scenario.seed, origin, full_packet, ..Default::default() };
     let net = network(&scenario.network.links, ways.collect(), &of_network, inside);
     let links = scenario.network.links.clone();
-    Ok(Drive::new(net.map_err(io::Error::other)?, links, tuns, clock, meter, plan, watcher))
+    let ends = tuns.map(|tun| Device::new(tun, plan.batching.joins));
+    Ok(Drive::new(net.map_err(io::Error::other)?, links, ends, clock, meter, plan, watcher))
 }
 
 /// Full packets that cross a scenario's bottleneck in a second; none where its rate is unlimited.

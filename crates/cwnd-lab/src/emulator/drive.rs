@@ -3,12 +3,13 @@
 
 use super::account::{FlowCounts, is_back};
 use super::change::change;
+use super::device::Device;
 use super::lateness::{Lateness, RateMeter};
 use super::net::{Inside, Net, Way, progress};
 use super::packet;
 use super::pool::{Frame, Meta};
+use super::segments;
 use crate::address;
-use crate::tun::Tun;
 use cwnd_net::{Delivery, LinkCounts};
 use cwnd_scenario::LinkSpec;
 use std::io;
@@ -25,7 +26,7 @@ const BATCH: usize = 16;
 const SPIN: u64 = 4_000;
 
 /// To be woken costs more than to handle a packet: 18 us of CPU in a virtual machine, where 100,000 packets a second leave 10
-/// for each. So there are so many exact wakings in each time of `PERIOD` ns, and after those the loop rests for [`Plan::rest`] each
+/// for each. So there are so many exact wakings in each time of `PERIOD` ns, and after those the loop rests for [`Batching::rest`] each
 /// time, whatever comes: what is due or comes is late by up to so much.
 const WAKINGS: u32 = 3;
 /// See [`WAKINGS`].
@@ -63,8 +64,17 @@ pub struct Plan {
     pub samples: Vec<u64>,
     /// Of which links.
     pub sampled: Vec<usize>,
-    /// How long it rests at a time where much happens, ns.
+    /// How it handles packets together.
+    pub batching: Batching,
+}
+
+/// How packets are handled together, to handle more of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batching {
+    /// How long the loop rests at a time where much happens, ns.
     pub rest: u64,
+    /// Packets of a flow that come out one after the other are received as one; see [`Device::new`].
+    pub joins: bool,
 }
 
 /// The emulator's clock.
@@ -115,8 +125,8 @@ pub struct Snapshot {
 pub struct NewLinks {
     /// All links of the network, in the scenario's order.
     pub links: Vec<LinkSpec>,
-    /// See [`Plan::rest`].
-    pub rest: u64,
+    /// How it handles packets together from then on.
+    pub batching: Batching,
 }
 
 /// New links, and who waits for the answer.
@@ -203,52 +213,76 @@ pub struct Drive {
 
 /// The devices at both ends of the network, and what is measured there.
 struct Devices {
-    tuns: [Tun; 2],
+    ends: [Device; 2],
     clock: Clock,
     lateness: Lateness,
     meter: Option<RateMeter>,
-    refused: (u64, Option<String>),
     watcher: Option<Box<dyn Watcher>>,
 }
 
 impl Devices {
-    /// Writes a packet that was due at `at` to the device of its end.
+    /// Writes a packet that is due to the device of its end, or lets it wait there to be joined with what comes.
     #[inline]
-    fn write(&mut self, Delivery { at, packet: frame, .. }: Delivery<Frame>, inside: &mut Inside) {
-        let to = if is_back(frame.meta.way) { End::Senders } else { End::Receivers };
+    fn deliver(&mut self, delivery: Delivery<Frame>, inside: &mut Inside) {
+        let to = if is_back(delivery.packet.meta.way) { End::Senders } else { End::Receivers };
+        if !self.ends[to as usize].can_take(&delivery.packet) {
+            self.write(to, inside);
+        }
+        if !self.ends[to as usize].take(delivery) {
+            self.write(to, inside);
+        }
+    }
+
+    /// Writes what waits at that end's device.
+    #[inline]
+    fn write(&mut self, to: End, inside: &mut Inside) {
         let now = self.clock.now();
-        let late = now.saturating_sub(at);
-        self.lateness.record(late);
-        if let (Some(meter), Some(sent)) = (&mut self.meter, frame.meta.sent) {
-            meter.record(sent, late);
+        for Delivery { at, packet: frame, .. } in self.ends[to as usize].outgoing() {
+            let late = now.saturating_sub(*at);
+            self.lateness.record(late);
+            if let (Some(meter), Some(sent)) = (&mut self.meter, frame.meta.sent) {
+                meter.record(sent, late);
+            }
+            if let Some(watcher) = &mut self.watcher {
+                watcher.packet(to, now, &segments::on_the_wire(frame));
+            }
+            // Before it is written: the answer may come while it is.
+            inside.accounts.out(now, &frame.meta);
         }
-        if let Some(watcher) = &mut self.watcher {
-            watcher.packet(to, now, frame.bytes());
+        self.ends[to as usize].write(&mut inside.pool);
+    }
+
+    /// Writes what has waited long enough to be joined with what comes. Returns when there is more of it, ns.
+    #[inline]
+    fn write_due(&mut self, now: u64, inside: &mut Inside) -> Option<u64> {
+        for end in [End::Senders, End::Receivers] {
+            if self.ends[end as usize].deadline().is_some_and(|deadline| deadline <= now) {
+                self.write(end, inside);
+            }
         }
-        // Before it is written: the answer may come while it is.
-        inside.accounts.out(now, &frame.meta);
-        if let Err(error) = self.tuns[to as usize].write(frame.bytes()) {
-            self.refused.0 += 1;
-            self.refused.1.get_or_insert_with(|| error.to_string());
-        }
-        inside.pool.give_back(frame);
+        self.ends.iter().filter_map(Device::deadline).min()
+    }
+
+    /// Returns how many packets the namespaces refused, and why the first was.
+    fn refused(&self) -> (u64, Option<String>) {
+        let [senders, receivers] = self.ends.each_ref().map(Device::refused);
+        (senders.0 + receivers.0, senders.1.clone().or_else(|| receivers.1.clone()))
     }
 }
 
 impl Drive {
-    /// An emulator of this network of links between the devices of the senders' and the receivers' namespace. `meter` measures the
+    /// An emulator of this network of links between `ends`, the devices of the senders' and the receivers' namespace. `meter` measures the
     /// bottleneck's rate.
     pub fn new(
         net: Net,
         links: Vec<LinkSpec>,
-        tuns: [Tun; 2],
+        ends: [Device; 2],
         clock: Clock,
         meter: Option<RateMeter>,
         plan: Plan,
         watcher: Option<Box<dyn Watcher>>,
     ) -> Drive {
-        let devices =
-            Devices { tuns, clock, lateness: Lateness::default(), meter, refused: (0, None), watcher };
+        let devices = Devices { ends, clock, lateness: Lateness::default(), meter, watcher };
         let flows = (net.routes().len() / 2) as u32;
         Drive { net, links, devices, flows, clock, plan, record: Record::default(), wakings: (0, 0) }
     }
@@ -284,10 +318,12 @@ impl Drive {
             self.sample(now);
             self.advance(now);
             let came = self.read(End::Senders)? + self.read(End::Receivers)?;
+            let next_write = self.devices.write_due(now, self.net.observer_mut()).unwrap_or(u64::MAX);
             if came == 0 {
                 let next_sample =
                     self.plan.samples.get(self.record.queue_lengths.len()).copied().unwrap_or(u64::MAX);
-                let wake = self.net.next_event().unwrap_or(u64::MAX).min(next_look).min(next_sample);
+                let next_event = self.net.next_event().unwrap_or(u64::MAX);
+                let wake = next_event.min(next_look).min(next_sample).min(next_write);
                 self.wait(wake)?;
             }
         }
@@ -297,7 +333,7 @@ impl Drive {
     #[inline]
     fn advance(&mut self, now: u64) {
         while let Some(delivery) = self.net.next_delivery(now) {
-            self.devices.write(delivery, self.net.observer_mut());
+            self.devices.deliver(delivery, self.net.observer_mut());
         }
     }
 
@@ -308,7 +344,8 @@ impl Drive {
             meter.set_rate(now, to.links[self.net.observer().bottleneck].rate.0);
         }
         self.links = to.links;
-        self.plan.rest = to.rest;
+        self.plan.batching = to.batching;
+        self.devices.ends.iter_mut().for_each(|end| end.set_joins(to.batching.joins));
         Ok(())
     }
 
@@ -316,19 +353,18 @@ impl Drive {
     fn read(&mut self, from: End) -> io::Result<usize> {
         for came in 0..BATCH {
             let mut frame = self.net.observer_mut().pool.take();
-            let Some(length) = self.devices.tuns[from as usize].read(frame.room())? else {
+            if !self.devices.ends[from as usize].read(&mut frame)? {
                 self.net.observer_mut().pool.give_back(frame);
                 return Ok(came);
-            };
+            }
             let now = self.clock.now();
-            frame.meta.length = length as u32;
             let Some(header) = packet::read(frame.bytes()) else {
                 self.net.observer_mut().pool.give_back(frame);
                 self.record.strangers += 1;
                 continue;
             };
             if let Some(watcher) = &mut self.devices.watcher {
-                watcher.packet(from, now, frame.bytes());
+                watcher.packet(from, now, &segments::on_the_wire(&frame));
             }
             let way = way(from, &header, self.flows);
             frame.meta = Meta { way, ecn: header.ecn, tcp: header.tcp, ..frame.meta };
@@ -351,11 +387,11 @@ impl Drive {
             self.wakings = (now, 0);
         }
         self.wakings.1 += 1;
-        let poll = |tun: &Tun| libc::pollfd { fd: tun.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        let [senders, receivers] = &self.devices.tuns;
+        let poll = |end: &Device| libc::pollfd { fd: end.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let [senders, receivers] = &self.devices.ends;
         let mut polls = [poll(senders), poll(receivers)];
         // What comes while it rests is found after it.
-        let (count, left) = if self.wakings.1 > WAKINGS { (0, self.plan.rest) } else { (2, left) };
+        let (count, left) = if self.wakings.1 > WAKINGS { (0, self.plan.batching.rest) } else { (2, left) };
         let timeout = libc::timespec {
             tv_sec: (left / 1_000_000_000) as libc::time_t,
             tv_nsec: (left % 1_000_000_000) as libc::c_long,
@@ -426,9 +462,9 @@ impl Drive {
         }
         record.at_end = counts;
         record.completed = self.net.observer().accounts.all_completed();
+        record.refused = self.devices.refused();
         record.lateness = self.devices.lateness;
         record.rate_error = self.devices.meter.and_then(|meter| meter.error);
-        record.refused = self.devices.refused;
         record
     }
 }

@@ -4,6 +4,12 @@ use cwnd_link::Codepoint;
 use etherparse::{IpEcn, IpNumber, Ipv4HeaderSlice, Ipv6ExtensionsSlice, Ipv6HeaderSlice, TcpSlice};
 use std::net::IpAddr;
 
+// Flags in the 14th byte of a TCP header (RFC 9293, section 3.1; RFC 3168, section 6.1).
+pub const FIN: u8 = 0x01;
+pub const PSH: u8 = 0x08;
+pub const ACK: u8 = 0x10;
+pub const CWR: u8 = 0x80;
+
 /// What the network needs to know of an IPv4 (RFC 791) or IPv6 packet (RFC 8200).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -138,14 +144,10 @@ mod tests {
     use crate::address::{receiver, receiver_ipv6, sender, sender_ipv6};
 
     const TCP: u8 = IpNumber::TCP.0;
-    // Flags of the 14th byte of a TCP header.
-    const FIN: u8 = 0x01;
     const SYN: u8 = 0x02;
     const RST: u8 = 0x04;
-    const ACK: u8 = 0x10;
     const URG: u8 = 0x20;
     const ECE: u8 = 0x40;
-    const CWR: u8 = 0x80;
 
     /// An IPv4 packet with a right checksum.
     fn ipv4(tos: u8, protocol: u8, rest: &[u8]) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! Frames, and the memory that they are kept in.
 
 use super::packet::{self, Tcp};
+use super::segments::PartialChecksum;
 use crate::ends::ETHERNET;
 use cwnd_link::{Arrival, Codepoint};
 
@@ -26,6 +27,8 @@ pub struct Meta {
     pub ecn: Codepoint,
     /// What TCP says, if it is TCP.
     pub tcp: Option<Tcp>,
+    /// The checksum that its host left to the network card, if it did.
+    pub checksum: Option<PartialChecksum>,
     /// The data's place in the flow, in bytes from its beginning.
     pub offset: u64,
     /// Where it stands among what the bottleneck sent, if it came through there.
@@ -35,7 +38,7 @@ pub struct Meta {
 impl Default for Meta {
     fn default() -> Meta {
         let ecn = Codepoint::NotEct;
-        Meta { length: 0, way: 0, data: false, ecn, tcp: None, offset: 0, sent: None }
+        Meta { length: 0, way: 0, data: false, ecn, tcp: None, checksum: None, offset: 0, sent: None }
     }
 }
 
@@ -56,6 +59,11 @@ impl Frame {
         &self.room[..self.meta.length as usize]
     }
 
+    /// Returns the packet, to change it.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.room[..self.meta.length as usize]
+    }
+
     /// Returns all of the room for a packet.
     pub fn room(&mut self) -> &mut [u8] {
         &mut self.room
@@ -71,13 +79,13 @@ impl cwnd_net::Packet for Frame {
 
     fn mark(&mut self) {
         self.meta.ecn = Codepoint::Ce;
-        packet::mark(&mut self.room[..self.meta.length as usize]);
+        packet::mark(self.bytes_mut());
     }
 
     fn set_ecn(&mut self, codepoint: Codepoint) {
         if codepoint != self.meta.ecn {
             self.meta.ecn = codepoint;
-            packet::set_ecn(&mut self.room[..self.meta.length as usize], codepoint);
+            packet::set_ecn(self.bytes_mut(), codepoint);
         }
     }
 
