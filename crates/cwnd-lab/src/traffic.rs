@@ -6,6 +6,8 @@ use crate::live::LiveFlows;
 use crate::namespace::Namespace;
 use crate::socket::{self, TcpInfo};
 use crate::states::{FlowStates, StateReader};
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
 use socket2::Socket;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
@@ -350,40 +352,59 @@ enum Role {
     Done,
 }
 
-/// How often receivers take what has come. Nobody waits for it, and buffers are large; to be woken by each packet would cost
-/// more than all else that is done for it.
-const TAKE: Duration = Duration::from_millis(2);
+/// Longest time between checks whether receivers are to stop.
+const RECEIVERS_LOOK: Duration = Duration::from_millis(20);
 
-/// Take what comes, and throw it away.
+/// Takes what comes, as soon as it does, and throws it away.
 fn receive(listeners: Vec<Socket>, window: u32, stop: &AtomicBool) -> io::Result<()> {
-    let listeners = listeners.into_iter().map(|socket| Receiver { socket, role: Role::Listens });
-    let mut receivers: Vec<Receiver> = listeners.collect();
+    let mut readiness = Poll::new()?;
+    let mut events = Events::with_capacity(1024);
+    let mut receivers: Vec<Receiver> = Vec::with_capacity(2 * listeners.len());
+    let add = |receivers: &mut Vec<Receiver>, readiness: &Poll, socket: Socket, role| {
+        let fd = socket.as_raw_fd();
+        readiness.registry().register(&mut SourceFd(&fd), Token(receivers.len()), Interest::READABLE)?;
+        receivers.push(Receiver { socket, role });
+        io::Result::Ok(())
+    };
+    for socket in listeners {
+        add(&mut receivers, &readiness, socket, Role::Listens)?;
+    }
     while !stop.load(Ordering::Relaxed) {
-        thread::sleep(TAKE);
-        for i in 0..receivers.len() {
-            let Receiver { socket, role } = &mut receivers[i];
+        match readiness.poll(&mut events, Some(RECEIVERS_LOOK)) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+            _ => {}
+        }
+        for event in &events {
+            let Receiver { socket, role } = &mut receivers[event.token().0];
             match role {
-                Role::Listens => {}
                 Role::Receives => {
                     *role = take(socket);
                     socket::offer_at_most(socket, window)?;
-                    continue;
                 }
-                Role::Done => continue,
-            }
-            match socket.accept() {
-                Ok((socket, _)) => {
-                    socket.set_nonblocking(true)?;
-                    // Or it would outlive the run without an owner, and with it the algorithm's programs.
-                    socket.set_linger(Some(Duration::ZERO))?;
-                    receivers.push(Receiver { socket, role: Role::Receives });
+                Role::Done => {}
+                Role::Listens => {
+                    // One event stands for all that wait.
+                    for socket in std::iter::from_fn(|| accept(socket).transpose()).collect::<Vec<_>>() {
+                        add(&mut receivers, &readiness, socket?, Role::Receives)?;
+                    }
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
             }
         }
     }
     Ok(())
+}
+
+/// Accepts a connection; none if none waits.
+fn accept(listener: &Socket) -> io::Result<Option<Socket>> {
+    let socket = match listener.accept() {
+        Ok((socket, _)) => socket,
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    socket.set_nonblocking(true)?;
+    // Or it would outlive the run without an owner, and with it the algorithm's programs.
+    socket.set_linger(Some(Duration::ZERO))?;
+    Ok(Some(socket))
 }
 
 /// Take what there is.
