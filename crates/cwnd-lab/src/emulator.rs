@@ -8,6 +8,7 @@ mod lateness;
 mod net;
 mod packet;
 mod pool;
+mod ranges;
 mod segments;
 mod thread;
 

@@ -1,9 +1,12 @@
 //! What becomes of each flow's packets, as the network sees it.
 
 use super::net::Way;
-use super::pool::Meta;
+use super::packet;
+use super::pool::{Frame, Meta};
+use super::ranges::Ranges;
 use cwnd_link::Codepoint;
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 /// What was counted of a flow. All but extremes and times are counts since the beginning.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,7 +34,7 @@ pub struct FlowCounts {
     /// Packets that came back to the sender and acknowledged.
     pub acks_received: u64,
     /// Round-trip times that were measured: from a data packet's entering to the coming out of the ACK that acknowledges it
-    /// first, unless it was sent again before.
+    /// first, also selectively, unless it was sent again before. There is one for each such ACK.
     pub rtt_samples: u64,
     /// Their sum, ns.
     pub rtt_sum: u128,
@@ -58,16 +61,20 @@ struct Account {
     /// The next byte to enter for the first time.
     next: u64,
     acknowledged: u64,
-    /// What came out beyond a gap: ends by beginnings.
-    ahead: BTreeMap<u64, u64>,
+    /// What came out.
+    received: Ranges,
+    /// What has been acknowledged beyond a gap.
+    selectively_acknowledged: Ranges,
     /// Packets whose acknowledgement is awaited, for round-trip times.
     awaited: VecDeque<Awaited>,
 }
 
 struct Awaited {
+    begin: u64,
     end: u64,
     entered: u64,
     sent_again: bool,
+    selectively_acknowledged: bool,
 }
 
 impl Accounts {
@@ -133,7 +140,8 @@ impl Accounts {
 
     /// A packet has come out.
     #[inline]
-    pub fn out(&mut self, now: u64, meta: &Meta) {
+    pub fn out(&mut self, now: u64, frame: &Frame) {
+        let meta = &frame.meta;
         let flow = &mut self.flows[meta.way as usize / 2];
         if meta.data {
             flow.counts.packets_marked += u64::from(meta.ecn == Codepoint::Ce);
@@ -149,7 +157,12 @@ impl Accounts {
             && tcp.ack
             && !tcp.syn
         {
-            flow.acknowledges(now, expand(tcp.acknowledgement, first, flow.acknowledged));
+            let near = flow.acknowledged;
+            let blocks = if tcp.plain_ack { packet::NO_BLOCKS } else { packet::sack_blocks(frame.bytes()) };
+            let blocks =
+                blocks.into_iter().flatten().map(|block| block.map(|edge| expand(edge, first, near)));
+            let acknowledged = expand(tcp.acknowledgement, first, near);
+            flow.acknowledges(now, acknowledged, blocks.map(|[begin, end]| begin..end));
         }
     }
 
@@ -181,7 +194,8 @@ impl Account {
             first: None,
             next: 0,
             acknowledged: 0,
-            ahead: BTreeMap::new(),
+            received: Ranges::default(),
+            selectively_acknowledged: Ranges::default(),
             awaited: VecDeque::new(),
         }
     }
@@ -189,7 +203,9 @@ impl Account {
     fn enters(&mut self, now: u64, begin: u64, end: u64) {
         self.counts.packets_sent += 1;
         if begin >= self.next {
-            self.awaited.push_back(Awaited { end, entered: now, sent_again: false });
+            let packet =
+                Awaited { begin, end, entered: now, sent_again: false, selectively_acknowledged: false };
+            self.awaited.push_back(packet);
         } else {
             self.counts.retransmissions += 1;
             // Karn: what was sent twice is no measure.
@@ -200,68 +216,61 @@ impl Account {
         self.next = self.next.max(end);
     }
 
-    fn acknowledges(&mut self, now: u64, acknowledged: u64) {
+    /// An ACK has come back to the sender. Its sample is that which Linux's sender takes: of the packets that it is the first to
+    /// acknowledge and that were sent once, the oldest; those that it acknowledges selectively count if the others give none.
+    fn acknowledges(&mut self, now: u64, acknowledged: u64, selectively: impl Iterator<Item = Range<u64>>) {
         self.counts.acks_received += 1;
         // An acknowledgement of what was never sent, or of the FIN, which counts as a byte.
         let acknowledged = acknowledged.min(self.next);
-        if acknowledged <= self.acknowledged {
-            return;
+        let mut oldest = None;
+        let mut ambiguous = false;
+        let done = self.awaited.partition_point(|packet| packet.end <= acknowledged);
+        for packet in self.awaited.drain(..done) {
+            ambiguous |= packet.sent_again;
+            if !packet.selectively_acknowledged {
+                oldest.get_or_insert(packet.entered);
+            }
         }
-        self.acknowledged = acknowledged;
-        let mut latest = None;
-        while self.awaited.front().is_some_and(|packet| packet.end <= acknowledged) {
-            latest = self.awaited.pop_front();
+        self.acknowledged = self.acknowledged.max(acknowledged);
+        self.selectively_acknowledged.forget(self.acknowledged);
+        let mut oldest_selectively: Option<u64> = None;
+        for bytes in selectively.filter(|bytes| bytes.end > self.acknowledged && bytes.start < bytes.end) {
+            self.selectively_acknowledged.add(bytes, |part| {
+                let from = self.awaited.partition_point(|packet| packet.begin < part.start);
+                let packets = self.awaited.range_mut(from..).take_while(|packet| packet.end <= part.end);
+                for packet in packets {
+                    packet.selectively_acknowledged = true;
+                    let is_older = oldest_selectively.is_none_or(|oldest| packet.entered < oldest);
+                    if is_older && !packet.sent_again {
+                        oldest_selectively = Some(packet.entered);
+                    }
+                }
+            });
         }
-        if let Some(packet) = latest.filter(|packet| !packet.sent_again) {
+        if let Some(entered) = oldest.filter(|_| !ambiguous).or(oldest_selectively) {
             let counts = &mut self.counts;
-            let rtt = now - packet.entered;
+            let rtt = now - entered;
             counts.rtt_samples += 1;
             counts.rtt_sum += u128::from(rtt);
             counts.rtt_min = Some(counts.rtt_min.map_or(rtt, |least| least.min(rtt)));
             counts.rtt_max = Some(counts.rtt_max.map_or(rtt, |greatest| greatest.max(rtt)));
         }
-        if self.bytes.is_some_and(|bytes| acknowledged >= bytes) {
+        if self.bytes.is_some_and(|bytes| self.acknowledged >= bytes) {
             self.counts.completed.get_or_insert(now);
         }
     }
 
     /// Returns whether these bytes would bring anything new.
     fn is_new(&self, begin: u64, end: u64) -> bool {
-        let held = self.ahead.range(..=begin).next_back().is_some_and(|(_, to)| *to >= end);
-        end > self.counts.bytes_in_order && !held
+        !self.received.has(begin..end)
     }
 
     /// Returns whether that brought anything new.
     fn receives(&mut self, begin: u64, end: u64) -> bool {
-        let in_order = &mut self.counts.bytes_in_order;
-        if end <= *in_order {
-            return false;
-        }
-        if begin > *in_order {
-            // Join it with what touches it.
-            let (mut begin, mut end) = (begin, end);
-            if let Some((&from, &to)) = self.ahead.range(..=begin).next_back()
-                && to >= begin
-            {
-                if to >= end {
-                    return false;
-                }
-                begin = from;
-            }
-            while let Some((&from, &to)) = self.ahead.range(begin..=end).next() {
-                self.ahead.remove(&from);
-                end = end.max(to);
-            }
-            self.ahead.insert(begin, end);
-            return true;
-        }
-        *in_order = end;
-        while let Some(first) = self.ahead.first_entry()
-            && *first.key() <= *in_order
-        {
-            *in_order = (*in_order).max(first.remove());
-        }
-        true
+        let mut is_new = false;
+        self.received.add(begin..end, |_| is_new = true);
+        self.counts.bytes_in_order = self.received.from_zero();
+        is_new
     }
 }
 

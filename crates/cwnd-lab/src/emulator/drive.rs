@@ -247,7 +247,7 @@ impl Devices {
                 watcher.packet(to, now, &segments::on_the_wire(frame));
             }
             // Before it is written: the answer may come while it is.
-            inside.accounts.out(now, &frame.meta);
+            inside.accounts.out(now, frame);
         }
         self.ends[to as usize].write(&mut inside.pool);
     }

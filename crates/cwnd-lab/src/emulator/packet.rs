@@ -51,24 +51,34 @@ pub fn read(packet: &[u8]) -> Option<Header> {
 }
 
 fn read_ipv4(packet: &[u8]) -> Option<Header> {
+    let (ip, segment) = ipv4_segment(packet)?;
+    let (source, destination) = (ip.source_addr().into(), ip.destination_addr().into());
+    Some(Header { source, destination, ecn: codepoint(ip.ecn()), tcp: segment.and_then(read_tcp) })
+}
+
+fn read_ipv6(packet: &[u8]) -> Option<Header> {
+    let (ip, segment) = ipv6_segment(packet)?;
+    let (source, destination) = (ip.source_addr().into(), ip.destination_addr().into());
+    Some(Header { source, destination, ecn: codepoint(ip.ecn()), tcp: segment.and_then(read_tcp) })
+}
+
+/// Returns the header of a packet of IPv4, and the segment of TCP in it, if it is one.
+fn ipv4_segment(packet: &[u8]) -> Option<(Ipv4HeaderSlice<'_>, Option<&[u8]>)> {
     let ip = Ipv4HeaderSlice::from_slice(packet).ok()?;
     let segment = packet.get(ip.slice().len()..usize::from(ip.total_len()))?;
     // Only the first fragment would have a TCP header, and not all of its data.
     let is_tcp = ip.protocol() == IpNumber::TCP && !ip.is_fragmenting_payload();
-    let tcp = is_tcp.then(|| read_tcp(segment)).flatten();
-    let (source, destination) = (ip.source_addr().into(), ip.destination_addr().into());
-    Some(Header { source, destination, ecn: codepoint(ip.ecn()), tcp })
+    Some((ip, is_tcp.then_some(segment)))
 }
 
-fn read_ipv6(packet: &[u8]) -> Option<Header> {
+/// The same of IPv6.
+fn ipv6_segment(packet: &[u8]) -> Option<(Ipv6HeaderSlice<'_>, Option<&[u8]>)> {
     let ip = Ipv6HeaderSlice::from_slice(packet).ok()?;
     let begin = ip.slice().len();
     let behind = packet.get(begin..begin + usize::from(ip.payload_length()))?;
     let (extensions, next, segment) = Ipv6ExtensionsSlice::from_slice(ip.next_header(), behind).ok()?;
     let is_tcp = next == IpNumber::TCP && !extensions.is_fragmenting_payload();
-    let tcp = is_tcp.then(|| read_tcp(segment)).flatten();
-    let (source, destination) = (ip.source_addr().into(), ip.destination_addr().into());
-    Some(Header { source, destination, ecn: codepoint(ip.ecn()), tcp })
+    Some((ip, is_tcp.then_some(segment)))
 }
 
 fn codepoint(ecn: IpEcn) -> Codepoint {
@@ -90,25 +100,54 @@ fn read_tcp(segment: &[u8]) -> Option<Tcp> {
         payload,
         syn: tcp.syn(),
         ack: tcp.ack(),
-        plain_ack: tcp.ack() && payload == 0 && !otherwise && !has_sack_blocks(tcp.options()),
+        plain_ack: tcp.ack() && payload == 0 && !otherwise && blocks_of(tcp.options()) == NO_BLOCKS,
     })
 }
 
-/// Whether there is a SACK option (RFC 2018) among these. The library's own iterator ends at an option that it does not know.
-fn has_sack_blocks(mut options: &[u8]) -> bool {
+/// The edges of SACK blocks (RFC 2018): the first byte, and the byte behind the last. There are at most four.
+pub type SackBlocks = [Option<[u32; 2]>; 4];
+
+/// What a packet without a SACK option has.
+pub const NO_BLOCKS: SackBlocks = [None; 4];
+
+/// Returns the SACK blocks of a packet of TCP over IP.
+pub fn sack_blocks(packet: &[u8]) -> SackBlocks {
+    let segment = match packet.first().map(|first| first >> 4) {
+        Some(4) => ipv4_segment(packet).and_then(|(_, segment)| segment),
+        Some(6) => ipv6_segment(packet).and_then(|(_, segment)| segment),
+        _ => None,
+    };
+    let tcp = segment.and_then(|segment| TcpSlice::from_slice(segment).ok());
+    tcp.map_or(NO_BLOCKS, |tcp| blocks_of(tcp.options()))
+}
+
+/// Reads the SACK option among these. The library's own iterator ends at an option that it does not know.
+fn blocks_of(mut options: &[u8]) -> SackBlocks {
     const END: u8 = 0;
     const PADDING: u8 = 1;
     const SACK: u8 = 5;
     loop {
         match options {
-            [] | [END, ..] => return false,
+            [] | [END, ..] | [_] => return NO_BLOCKS,
             [PADDING, rest @ ..] => options = rest,
-            [SACK, ..] => return true,
-            [_, length, ..] => match options.get(usize::from(*length).max(2)..) {
-                Some(rest) => options = rest,
-                None => return false,
-            },
-            [_] => return false,
+            [kind, length, ..] => {
+                let length = usize::from(*length).max(2);
+                if *kind == SACK {
+                    let (edges, _) = options[2..options.len().min(length)].as_chunks::<8>();
+                    let mut blocks = NO_BLOCKS;
+                    for (block, [a, b, c, d, e, f, g, h]) in blocks.iter_mut().zip(edges) {
+                        *block = Some([
+                            u32::from_be_bytes([*a, *b, *c, *d]),
+                            u32::from_be_bytes([*e, *f, *g, *h]),
+                        ]);
+                    }
+                    return blocks;
+                }
+                match options.get(length..) {
+                    Some(rest) => options = rest,
+                    None => return NO_BLOCKS,
+                }
+            }
         }
     }
 }
@@ -198,6 +237,12 @@ mod tests {
         let sack = [1, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2];
         assert!(!plain(ACK, &sack, 0));
         assert!(!plain(ACK, &[timestamps, sack].concat(), 0));
+        let blocks = |packet: &[u8]| sack_blocks(packet).into_iter().flatten().collect::<Vec<_>>();
+        assert_eq!(blocks(&ipv4(0, TCP, &tcp(ACK, &sack, 0))), [[1, 2]]);
+        let more = [1, 1, 5, 18, 0, 0, 0, 1, 0, 0, 0, 2, 0xFF, 0, 0, 9, 0, 0, 1, 0];
+        assert_eq!(blocks(&ipv4(0, TCP, &tcp(ACK, &more, 0))), [[1, 2], [0xFF00_0009, 256]]);
+        assert_eq!(blocks(&ipv6(0, TCP, &tcp(ACK, &[timestamps, sack].concat(), 0))), [[1, 2]]);
+        assert!(blocks(&ipv4(0, TCP, &tcp(ACK, &timestamps, 0))).is_empty() && blocks(&[]).is_empty());
         // Options that end early, or say that they are longer than there is room.
         assert!(plain(ACK, &[0, 5, 10, 0], 0));
         assert!(plain(ACK, &[8, 44, 0, 0], 0));
