@@ -269,7 +269,7 @@ impl Account {
     fn receives(&mut self, begin: u64, end: u64) -> bool {
         let mut is_new = false;
         self.received.add(begin..end, |_| is_new = true);
-        self.counts.bytes_in_order = self.received.from_zero();
+        self.counts.bytes_in_order = self.received.without_gap();
         is_new
     }
 }

@@ -128,12 +128,15 @@ impl Device {
                 let start = first.packet.meta.checksum.map_or(0, |checksum| usize::from(checksum.start));
                 let flags = last.packet.bytes()[start + 13];
                 let (description, headers) = segments::join(&mut first.packet, flags, self.data);
-                let begin = first.packet.bytes();
-                let description = description.bytes(begin[0] >> 4 == 6, headers);
-                let [first, others @ ..] = self.outgoing.as_slice() else { return };
-                let others = others.iter().map(|other| IoSlice::new(&other.packet.bytes()[headers..]));
-                let begin = [IoSlice::new(&description), IoSlice::new(first.packet.bytes())];
-                self.tun.write(&begin.into_iter().chain(others).collect::<Vec<_>>())
+                let is_ipv6 = first.packet.bytes()[0] >> 4 == 6;
+                let description = description.bytes(is_ipv6, headers);
+                // The headers of the first are those of all.
+                let packets = self.outgoing.iter().enumerate().map(|(i, delivery)| {
+                    let skipped = if i == 0 { 0 } else { headers };
+                    IoSlice::new(&delivery.packet.bytes()[skipped..])
+                });
+                self.tun
+                    .write(&std::iter::once(IoSlice::new(&description)).chain(packets).collect::<Vec<_>>())
             }
         };
         if let Err(error) = written {

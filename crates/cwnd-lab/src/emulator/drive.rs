@@ -428,6 +428,8 @@ impl Drive {
     }
 
     fn counts(&mut self, at: u64) -> Counts {
+        // What waits at a device has come out of the network, and must not be missing on both sides of it.
+        self.devices.write_due(u64::MAX, self.net.observer_mut());
         let links = 0..self.net.links();
         Counts {
             at,

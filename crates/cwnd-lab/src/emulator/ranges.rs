@@ -38,8 +38,8 @@ impl Ranges {
         self.0.range(..=bytes.start).next_back().is_some_and(|(_, to)| *to >= bytes.end)
     }
 
-    /// Returns how many bytes there are from 0 on without a gap.
-    pub fn from_zero(&self) -> u64 {
+    /// Returns how many bytes there are without a gap from 0 on.
+    pub fn without_gap(&self) -> u64 {
         self.0.first_key_value().filter(|(from, _)| **from == 0).map_or(0, |(_, to)| *to)
     }
 
@@ -79,7 +79,7 @@ mod tests {
                     expected[byte] |= is_new;
                 }
                 let first = expected.iter().take_while(|is_there| **is_there).count() as u64;
-                assert_eq!(ranges.from_zero(), first);
+                assert_eq!(ranges.without_gap(), first);
             }
             let to = random.below(64);
             let known = ranges.clone();

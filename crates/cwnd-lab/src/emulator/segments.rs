@@ -21,8 +21,9 @@ const NEEDS_CHECKSUM: u8 = 1;
 const TCP_OVER_IPV4: u8 = 1;
 const TCP_OVER_IPV6: u8 = 4;
 
-/// Where TCP's header has its checksum.
+/// Where the headers of TCP and UDP have their checksums.
 const TCP_CHECKSUM: u16 = 16;
+const UDP_CHECKSUM: u16 = 6;
 
 /// A checksum of which the field has only the sum over the pseudo-header (RFC 9293, section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,8 +150,8 @@ fn complete(packet: &mut [u8], checksum: PartialChecksum) {
         return;
     }
     let sum = !sum(&packet[start..], 0);
-    // UDP has no other way to say zero (RFC 768), and it means the same to TCP.
-    let sum = if sum == 0 { 0xFFFF } else { sum };
+    // In UDP zero says that there is none (RFC 768).
+    let sum = if sum == 0 && checksum.offset == UDP_CHECKSUM { 0xFFFF } else { sum };
     packet[field..field + 2].copy_from_slice(&sum.to_be_bytes());
 }
 

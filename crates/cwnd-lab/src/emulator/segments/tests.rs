@@ -241,11 +241,18 @@ fn a_joined_packet_is_no_longer_than_ip_allows() {
 }
 
 #[test]
-fn a_checksum_that_would_be_zero_is_written_as_its_other_form() {
-    let mut packet = vec![0, 0, 0, 0, 0xFF, 0xFF];
-    complete(&mut packet, PartialChecksum { start: 0, offset: 0 });
-    assert_eq!(packet, [0xFF, 0xFF, 0, 0, 0xFF, 0xFF]);
-    // Beyond the end there is nothing to complete.
-    complete(&mut packet, PartialChecksum { start: 4, offset: 1 });
-    assert_eq!(packet, [0xFF, 0xFF, 0, 0, 0xFF, 0xFF]);
+fn a_checksum_that_is_zero_has_another_form_in_udp_alone() {
+    for (offset, expected) in [(UDP_CHECKSUM, [0xFF; 2]), (TCP_CHECKSUM, [0; 2])] {
+        let mut packet = vec![0; 24];
+        packet[20..22].fill(0xFF);
+        complete(&mut packet, PartialChecksum { start: 2, offset });
+        let field = 2 + usize::from(offset);
+        let mut whole = vec![0; 24];
+        whole[20..22].fill(0xFF);
+        whole[field..field + 2].copy_from_slice(&expected);
+        assert_eq!(packet, whole);
+        // Beyond the end there is nothing to complete.
+        complete(&mut packet, PartialChecksum { start: 23, offset });
+        assert_eq!(packet, whole);
+    }
 }
