@@ -15,7 +15,7 @@ mod thread;
 pub use account::{Accounts, FlowCounts};
 pub use cwnd_net::LinkCounts;
 pub use device::Device;
-pub use drive::{Batching, Clock, Counts, Drive, End, NewLinks, Plan, Record, Snapshot, Watcher};
+pub use drive::{Batching, Clock, Counts, Drive, End, NewLinks, PacketObserver, Plan, Record, Snapshot};
 pub use lateness::RateMeter;
 pub use net::{Inside, network};
 pub use pool::Pool;

@@ -46,7 +46,7 @@ mod traffic;
 mod tun;
 
 pub use check::check_elsewhere;
-pub use emulator::{Counts, End, FlowCounts, LinkCounts, Record, Snapshot, Watcher};
+pub use emulator::{Counts, End, FlowCounts, LinkCounts, PacketObserver, Record, Snapshot};
 pub use ends::Settings;
 pub use guard::{Guard, Server};
 pub use hosts::Hosts;
@@ -91,7 +91,7 @@ impl Lab {
     pub fn run_watched(
         &self,
         scenario: &Scenario,
-        watcher: Option<Box<dyn Watcher>>,
+        watcher: Option<Box<dyn PacketObserver>>,
     ) -> Result<Outcome, EngineError> {
         self.check(scenario).map_err(EngineError::Refused)?;
         run::run(scenario, watcher, None, &self.stop)

@@ -2,7 +2,7 @@
 
 use crate::algorithms::Algorithms;
 use crate::drops::Drops;
-use crate::emulator::{Clock, Emulator, Plan, Record, Snapshot, Watcher};
+use crate::emulator::{Clock, Emulator, PacketObserver, Plan, Record, Snapshot};
 use crate::ends::{Ends, Settings};
 use crate::host;
 use crate::live::LiveFlows;
@@ -36,7 +36,7 @@ const SYN: u64 = 74;
 /// If a thing cannot be made, a connection breaks, it is stopped, or packets were dropped where none may be.
 pub fn run(
     scenario: &Scenario,
-    watcher: Option<Box<dyn Watcher>>,
+    observer: Option<Box<dyn PacketObserver>>,
     live: Option<Arc<LiveFlows>>,
     stop: &AtomicBool,
 ) -> Result<Outcome, EngineError> {
@@ -61,7 +61,7 @@ pub fn run(
         sampled: scenario.network.sampled_links(),
         batching: batching(scenario),
     };
-    let drive = drive(scenario, &settings, tuns, clock, times.origin, plan, watcher);
+    let drive = drive(scenario, &settings, tuns, clock, times.origin, plan, observer);
     let drive = drive.map_err(failed("the network"))?;
     let emulator = Emulator::start(drive).map_err(failed("the emulator cannot be started"))?;
     let plan = TrafficPlan { live: live.clone(), ..traffic_plan(scenario, &algorithms, &times) };

@@ -2,8 +2,8 @@
 
 use crate::drops::Drops;
 use crate::emulator::{
-    Accounts, Batching, Clock, Device, Drive, Emulator, Inside, NewLinks, Plan, Pool, RateMeter, Snapshot,
-    Watcher, network,
+    Accounts, Batching, Clock, Device, Drive, Emulator, Inside, NewLinks, PacketObserver, Plan, Pool,
+    RateMeter, Snapshot, network,
 };
 use crate::ends::{ETHERNET, Ends, Settings};
 use crate::hosts::Hosts;
@@ -27,14 +27,14 @@ impl Testbed {
     ///
     /// # Errors
     /// What could not be made.
-    pub fn new(scenario: &Scenario, watcher: Option<Box<dyn Watcher>>) -> io::Result<Testbed> {
+    pub fn new(scenario: &Scenario, observer: Option<Box<dyn PacketObserver>>) -> io::Result<Testbed> {
         let settings = Settings::of(&scenario.stack);
         let (ends, tuns) = Ends::new(&settings)?;
         let before = Drops::now(&ends)?;
         let clock = Clock::start();
         let batching = batching(scenario);
         let plan = Plan { warm_up: None, end: u64::MAX, samples: Vec::new(), sampled: Vec::new(), batching };
-        let emulator = Emulator::start(drive(scenario, &settings, tuns, clock, 0, plan, watcher)?)?;
+        let emulator = Emulator::start(drive(scenario, &settings, tuns, clock, 0, plan, observer)?)?;
         Ok(Testbed { ends, emulator, before, settings })
     }
 
@@ -149,7 +149,7 @@ pub fn drive(
     clock: Clock,
     origin: u64,
     plan: Plan,
-    watcher: Option<Box<dyn Watcher>>,
+    observer: Option<Box<dyn PacketObserver>>,
 ) -> io::Result<Drive> {
     let bottleneck = &scenario.network.links[scenario.network.bottleneck];
     let steady = bottleneck.schedule.is_none() && bottleneck.rate != Rate::UNLIMITED;
@@ -167,7 +167,7 @@ pub fn drive(
     let net = network(&scenario.network.links, ways.collect(), &of_network, inside);
     let links = scenario.network.links.clone();
     let ends = tuns.map(|tun| Device::new(tun, plan.batching.joins));
-    Ok(Drive::new(net.map_err(io::Error::other)?, links, ends, clock, meter, plan, watcher))
+    Ok(Drive::new(net.map_err(io::Error::other)?, links, ends, clock, meter, plan, observer))
 }
 
 /// Full packets that cross a scenario's bottleneck in a second; none where its rate is unlimited.

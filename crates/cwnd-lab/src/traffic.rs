@@ -355,7 +355,7 @@ enum Role {
 /// Longest time between checks whether receivers are to stop.
 const RECEIVERS_LOOK: Duration = Duration::from_millis(20);
 
-/// Takes what comes, as soon as it does, and throws it away.
+/// Reads what comes, as soon as it does, and throws it away.
 fn receive(listeners: Vec<Socket>, window: u32, stop: &AtomicBool) -> io::Result<()> {
     let mut readiness = Poll::new()?;
     let mut events = Events::with_capacity(1024);

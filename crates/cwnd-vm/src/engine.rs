@@ -3,7 +3,7 @@
 use crate::initramfs::Job;
 use crate::kernel::{Kernel, default_folder};
 use crate::machine::Machine;
-use cwnd_lab::{Lab, Watcher};
+use cwnd_lab::{Lab, PacketObserver};
 use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario, Trace};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -141,15 +141,15 @@ impl Answer {
     }
 }
 
-/// Runs a scenario over the kernel of the machine that this program is in, while a watcher sees the packets: what a virtual machine
+/// Runs a scenario over the kernel of the machine that this program is in, while a observer sees the packets: what a virtual machine
 /// is asked to do.
 ///
 /// # Errors
 /// See [`Engine::run`].
-pub fn answer(scenario: &[u8], watcher: Option<Box<dyn Watcher>>) -> Result<Vec<u8>, String> {
+pub fn answer(scenario: &[u8], observer: Option<Box<dyn PacketObserver>>) -> Result<Vec<u8>, String> {
     let scenario: Scenario =
         serde_json::from_slice(scenario).map_err(|error| format!("the scenario: {error}"))?;
-    let outcome = Lab::default().run_watched(&scenario, watcher).map_err(|error| error.to_string())?;
+    let outcome = Lab::default().run_watched(&scenario, observer).map_err(|error| error.to_string())?;
     Answer::write(outcome)
 }
 

@@ -84,7 +84,7 @@ impl Device {
         Ok(true)
     }
 
-    /// Takes a packet that is to be written. Returns whether it may wait for others that can be joined to it.
+    /// Accepts a packet that is to be written. Returns whether it may wait for others that can be joined to it.
     ///
     /// Call it only if [`Device::can_take`].
     #[inline]

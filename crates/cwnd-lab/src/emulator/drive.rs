@@ -48,7 +48,7 @@ pub enum End {
 }
 
 /// Is shown every packet as it leaves an end, and as it reaches one. Must be quick: the network waits for it.
-pub trait Watcher: Send {
+pub trait PacketObserver: Send {
     /// `bytes` crosses the device of that end at `time`, ns on the emulator's clock.
     fn packet(&mut self, end: End, time: u64, bytes: &[u8]);
 }
@@ -217,7 +217,7 @@ struct Devices {
     clock: Clock,
     lateness: Lateness,
     meter: Option<RateMeter>,
-    watcher: Option<Box<dyn Watcher>>,
+    packet_observer: Option<Box<dyn PacketObserver>>,
 }
 
 impl Devices {
@@ -243,8 +243,8 @@ impl Devices {
             if let (Some(meter), Some(sent)) = (&mut self.meter, frame.meta.sent) {
                 meter.record(sent, late);
             }
-            if let Some(watcher) = &mut self.watcher {
-                watcher.packet(to, now, &segments::on_the_wire(frame));
+            if let Some(observer) = &mut self.packet_observer {
+                observer.packet(to, now, &segments::on_the_wire(frame));
             }
             // Before it is written: the answer may come while it is.
             inside.accounts.out(now, frame);
@@ -280,9 +280,9 @@ impl Drive {
         clock: Clock,
         meter: Option<RateMeter>,
         plan: Plan,
-        watcher: Option<Box<dyn Watcher>>,
+        packet_observer: Option<Box<dyn PacketObserver>>,
     ) -> Drive {
-        let devices = Devices { ends, clock, lateness: Lateness::default(), meter, watcher };
+        let devices = Devices { ends, clock, lateness: Lateness::default(), meter, packet_observer };
         let flows = (net.routes().len() / 2) as u32;
         Drive { net, links, devices, flows, clock, plan, record: Record::default(), wakings: (0, 0) }
     }
@@ -363,8 +363,8 @@ impl Drive {
                 self.record.strangers += 1;
                 continue;
             };
-            if let Some(watcher) = &mut self.devices.watcher {
-                watcher.packet(from, now, &segments::on_the_wire(&frame));
+            if let Some(observer) = &mut self.devices.packet_observer {
+                observer.packet(from, now, &segments::on_the_wire(&frame));
             }
             let way = way(from, &header, self.flows);
             frame.meta = Meta { way, ecn: header.ecn, tcp: header.tcp, ..frame.meta };

@@ -2,7 +2,7 @@
 //! it would complete. Here the packets are cut, and segments that follow each other are joined for the other end, as the card there
 //! would do.
 //!
-//! The description of such a packet is `struct virtio_net_hdr` (Virtual I/O Device Version 1.3, section 5.1.6).
+//! The packet is described by `struct virtio_net_hdr` (Virtual I/O Device Version 1.3, section 5.1.6).
 
 use super::packet::{ACK, CWR, FIN, PSH};
 use super::pool::Frame;

@@ -1,7 +1,7 @@
 //! Segmentation and checksum offloads of the devices, with this kernel.
 
 use crate::{flow, run, scenario, turn};
-use cwnd_lab::{End, Testbed, Watcher, address};
+use cwnd_lab::{End, PacketObserver, Testbed, address};
 use cwnd_scenario::{Loss, Time};
 use etherparse::{NetHeaders, PacketHeaders, TransportHeader};
 use std::fs;
@@ -19,7 +19,7 @@ struct Inspected {
     faults: Vec<String>,
 }
 
-impl Watcher for Inspector {
+impl PacketObserver for Inspector {
     fn packet(&mut self, _: End, _: u64, bytes: &[u8]) {
         let mut inspected = self.0.lock().unwrap();
         inspected.packets += 1;
@@ -56,8 +56,8 @@ fn bytes_arrive_as_they_were_sent_whether_packets_are_joined_or_not() {
         asked.network.links[0].loss = Loss::Bernoulli(0.001);
         asked.network.links[0].effects.duplication = 0.001;
         let inspected = Arc::new(Mutex::new(Inspected::default()));
-        let watcher = inspects.then(|| Box::new(Inspector(inspected.clone())) as Box<dyn Watcher>);
-        let testbed = Testbed::new(&asked, watcher).unwrap();
+        let observer = inspects.then(|| Box::new(Inspector(inspected.clone())) as Box<dyn PacketObserver>);
+        let testbed = Testbed::new(&asked, observer).unwrap();
         testbed.add_ipv6().unwrap();
         let receivers: [IpAddr; 2] = [address::receiver(0).into(), address::receiver_ipv6(0).into()];
         for to in receivers {

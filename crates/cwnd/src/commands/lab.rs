@@ -87,11 +87,11 @@ fn build(
 ) -> Result<(Testbed, Option<Capture>), Failure> {
     require()?;
     cwnd_lab::clean_up();
-    let (capture, watcher) = match pcap.map(Capture::begin).transpose()? {
-        Some((capture, watcher)) => (Some(capture), Some(watcher)),
+    let (capture, observer) = match pcap.map(Capture::begin).transpose()? {
+        Some((capture, observer)) => (Some(capture), Some(observer)),
         None => (None, None),
     };
-    let testbed = Testbed::new(scenario, watcher)
+    let testbed = Testbed::new(scenario, observer)
         .and_then(|testbed| if ipv6 { testbed.add_ipv6().map(|()| testbed) } else { Ok(testbed) })
         .map_err(|error| Failure::broken(format!("the network cannot be built: {error}")))?;
     Ok((testbed, capture))

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use cwnd_capture::pcapng::{Interface, LinkType, SNAP_LENGTH, write_header, write_packet};
-use cwnd_lab::{End, Lab, Watcher};
+use cwnd_lab::{End, Lab, PacketObserver};
 use cwnd_scenario::{Cost, Engine, EngineError, Identity, Outcome, Problem, Scenario};
 use cwnd_study::output_file;
 use cwnd_vm::VirtualKernel;
@@ -30,7 +30,7 @@ struct Packet {
 
 struct ToFile(Sender<Packet>);
 
-impl Watcher for ToFile {
+impl PacketObserver for ToFile {
     fn packet(&mut self, end: End, time: u64, bytes: &[u8]) {
         let first = &bytes[..bytes.len().min(SNAP_LENGTH as usize)];
         // If the file cannot be written, its thread has ended, and tells at the end.
@@ -43,7 +43,7 @@ impl Capture {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn begin(path: &Path) -> Result<(Capture, Box<dyn Watcher>), Failure> {
+    pub fn begin(path: &Path) -> Result<(Capture, Box<dyn PacketObserver>), Failure> {
         let failed = |error: &dyn std::fmt::Display| Failure::bad_input(format!("--pcap: {error}"));
         output_file::check_writable(path, "a capture", &["pcapng"]).map_err(|error| failed(&error))?;
         let file = File::create(path).map_err(|error| failed(&error))?;
@@ -53,7 +53,7 @@ impl Capture {
         Ok((Capture { thread, path: path.to_owned() }, Box::new(ToFile(to))))
     }
 
-    /// Write what is left. The watcher must have gone by now.
+    /// Write what is left. The observer must have gone by now.
     ///
     /// # Errors
     /// If the file could not be written.
@@ -75,8 +75,8 @@ pub trait CapturingEngine: Engine {
 impl CapturingEngine for Lab {
     fn run_into(&self, scenario: &Scenario, path: &Path) -> Result<Outcome, EngineError> {
         let failed = |failure: Failure| EngineError::Failed(failure.message().to_owned());
-        let (capture, watcher) = Capture::begin(path).map_err(failed)?;
-        let outcome = self.run_watched(scenario, Some(watcher));
+        let (capture, observer) = Capture::begin(path).map_err(failed)?;
+        let outcome = self.run_watched(scenario, Some(observer));
         capture.end().map_err(failed)?;
         outcome
     }

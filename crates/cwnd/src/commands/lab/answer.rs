@@ -21,8 +21,8 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let file = flags.scenario.display();
     let text =
         std::fs::read(&flags.scenario).map_err(|error| Failure::bad_input(format!("{file}: {error}")))?;
-    let (capture, watcher) = flags.pcap.as_deref().map(Capture::begin).transpose()?.unzip();
-    let outcome = cwnd_vm::answer(&text, watcher).map_err(|why| Failure::broken(format!("{file}: {why}")));
+    let (capture, observer) = flags.pcap.as_deref().map(Capture::begin).transpose()?.unzip();
+    let outcome = cwnd_vm::answer(&text, observer).map_err(|why| Failure::broken(format!("{file}: {why}")));
     capture.map_or(Ok(()), Capture::end)?;
     let outcome = outcome?;
     std::io::stdout()
