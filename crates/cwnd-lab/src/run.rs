@@ -163,10 +163,19 @@ fn traffic_plan(scenario: &Scenario, algorithms: &Algorithms, times: &Times) -> 
     TrafficPlan {
         flows: flows.collect(),
         window,
+        receivers_rest: receivers_rest(scenario),
         warm_up: times.warm_up,
         samples: times.samples.clone(),
         live: None,
     }
+}
+
+/// Returns how long receivers rest after they have read. Up to 200 Mbit/s they read at once, as applications do. Above it the many
+/// wakings would take the CPU time that the network needs, and buffers are large.
+fn receivers_rest(scenario: &Scenario) -> Duration {
+    const AT_ONCE: u64 = 200_000_000;
+    let rate = scenario.network.links[scenario.network.bottleneck].rate;
+    if rate.0 <= AT_ONCE { Duration::ZERO } else { Duration::from_millis(2) }
 }
 
 /// Wait for the end, and passes the network's counts to `look` meanwhile. Returns whether it was stopped before.

@@ -44,6 +44,8 @@ pub struct TrafficPlan {
     pub flows: Vec<FlowPlan>,
     /// Bytes that a receiver offers at most.
     pub window: u32,
+    /// How long receivers rest after they have read.
+    pub receivers_rest: Duration,
     /// Integrals are kept as they were then, if at all.
     pub warm_up: Option<u64>,
     /// When to keep a row of each flow: never falling.
@@ -119,7 +121,7 @@ impl Traffic {
                 .map(|(i, flow)| socket::listen(address::receiver(i), &flow.algorithm, plan.window))
                 .collect()
         })?;
-        let window = plan.window;
+        let (window, rest) = (plan.window, plan.receivers_rest);
         let (inside, ends) = (senders.try_clone()?, stop.clone());
         let senders = thread::Builder::new().name("senders".into()).spawn(move || {
             inside.enter()?;
@@ -128,7 +130,7 @@ impl Traffic {
         let ends = stop.clone();
         let receivers = thread::Builder::new()
             .name("receivers".into())
-            .spawn(move || receive(listeners, window, &ends))?;
+            .spawn(move || receive(listeners, window, rest, &ends))?;
         Ok(Traffic { senders: Some(senders), receivers: Some(receivers), stop })
     }
 
@@ -355,8 +357,8 @@ enum Role {
 /// Longest time between checks whether receivers are to stop.
 const RECEIVERS_LOOK: Duration = Duration::from_millis(20);
 
-/// Reads what comes, as soon as it does, and throws it away.
-fn receive(listeners: Vec<Socket>, window: u32, stop: &AtomicBool) -> io::Result<()> {
+/// Reads what comes and throws it away.
+fn receive(listeners: Vec<Socket>, window: u32, rest: Duration, stop: &AtomicBool) -> io::Result<()> {
     let mut readiness = Poll::new()?;
     let mut events = Events::with_capacity(1024);
     let mut receivers: Vec<Receiver> = Vec::with_capacity(2 * listeners.len());
@@ -389,6 +391,9 @@ fn receive(listeners: Vec<Socket>, window: u32, stop: &AtomicBool) -> io::Result
                     }
                 }
             }
+        }
+        if !rest.is_zero() {
+            thread::sleep(rest);
         }
     }
     Ok(())

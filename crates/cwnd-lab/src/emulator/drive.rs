@@ -379,7 +379,10 @@ impl Drive {
     fn wait(&mut self, until: u64) -> io::Result<()> {
         let now = self.clock.now();
         let left = until.saturating_sub(now);
-        if left <= SPIN {
+        // Where packets are joined, they come closer than it can sleep and wake, and none needs to be exact: it would spin all the time, and a
+        // thread of real-time priority is stopped for 50 ms of each second then (`sched_rt_runtime_us`).
+        let is_close = left <= SPIN;
+        if is_close && !self.plan.batching.joins {
             std::hint::spin_loop();
             return Ok(());
         }
@@ -391,7 +394,8 @@ impl Drive {
         let [senders, receivers] = &self.devices.ends;
         let mut polls = [poll(senders), poll(receivers)];
         // What comes while it rests is found after it.
-        let (count, left) = if self.wakings.1 > WAKINGS { (0, self.plan.batching.rest) } else { (2, left) };
+        let (count, left) =
+            if is_close || self.wakings.1 > WAKINGS { (0, self.plan.batching.rest) } else { (2, left) };
         let timeout = libc::timespec {
             tv_sec: (left / 1_000_000_000) as libc::time_t,
             tv_nsec: (left % 1_000_000_000) as libc::c_long,
