@@ -88,7 +88,7 @@ impl Lab {
     ///
     /// # Errors
     /// See [`Engine::run`].
-    pub fn run_watched(
+    pub fn run_observed(
         &self,
         scenario: &Scenario,
         watcher: Option<Box<dyn PacketObserver>>,
@@ -129,7 +129,7 @@ impl Engine for Lab {
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
-        self.run_watched(scenario, None)
+        self.run_observed(scenario, None)
     }
 }
 

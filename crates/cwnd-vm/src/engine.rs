@@ -141,7 +141,7 @@ impl Answer {
     }
 }
 
-/// Runs a scenario over the kernel of the machine that this program is in, while a observer sees the packets: what a virtual machine
+/// Runs a scenario over the kernel of the machine that this program is in, while an observer is shown the packets: what a virtual machine
 /// is asked to do.
 ///
 /// # Errors
@@ -149,7 +149,7 @@ impl Answer {
 pub fn answer(scenario: &[u8], observer: Option<Box<dyn PacketObserver>>) -> Result<Vec<u8>, String> {
     let scenario: Scenario =
         serde_json::from_slice(scenario).map_err(|error| format!("the scenario: {error}"))?;
-    let outcome = Lab::default().run_watched(&scenario, observer).map_err(|error| error.to_string())?;
+    let outcome = Lab::default().run_observed(&scenario, observer).map_err(|error| error.to_string())?;
     Answer::write(outcome)
 }
 

@@ -25,9 +25,8 @@ const BATCH: usize = 16;
 /// What is due so soon is waited for without sleeping, ns: to sleep and wake takes longer.
 const SPIN: u64 = 4_000;
 
-/// To be woken costs more than to handle a packet: 18 us of CPU in a virtual machine, where 100,000 packets a second leave 10
-/// for each. So there are so many exact wakings in each time of `PERIOD` ns, and after those the loop rests for [`Batching::rest`] each
-/// time, whatever comes: what is due or comes is late by up to so much.
+/// Exact wake-ups in each `PERIOD`. After those the loop sleeps for [`Batching::rest`] each time, and packets are up to that late. A
+/// wake-up costs more than a packet: 18 us of CPU time in a virtual machine, where 100,000 packets a second leave 10 us for each.
 const WAKINGS: u32 = 3;
 /// See [`WAKINGS`].
 const PERIOD: u64 = 1_000_000;
@@ -379,8 +378,8 @@ impl Drive {
     fn wait(&mut self, until: u64) -> io::Result<()> {
         let now = self.clock.now();
         let left = until.saturating_sub(now);
-        // Where packets are joined, they come closer than it can sleep and wake, and none needs to be exact: it would spin all the time, and a
-        // thread of real-time priority is stopped for 50 ms of each second then (`sched_rt_runtime_us`).
+        // At rates at which packets are joined, the next one is always this close. The loop would spin all the time, and the kernel stops
+        // a thread of real-time priority that does so for 50 ms of each second (`sched_rt_runtime_us`).
         let is_close = left <= SPIN;
         if is_close && !self.plan.batching.joins {
             std::hint::spin_loop();

@@ -76,7 +76,7 @@ impl CapturingEngine for Lab {
     fn run_into(&self, scenario: &Scenario, path: &Path) -> Result<Outcome, EngineError> {
         let failed = |failure: Failure| EngineError::Failed(failure.message().to_owned());
         let (capture, observer) = Capture::begin(path).map_err(failed)?;
-        let outcome = self.run_watched(scenario, Some(observer));
+        let outcome = self.run_observed(scenario, Some(observer));
         capture.end().map_err(failed)?;
         outcome
     }
