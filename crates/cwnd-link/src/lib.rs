@@ -42,7 +42,7 @@ pub use cwnd_scenario::{
 };
 pub use discipline::{Arrival, Codepoint, Departure, QueueDiscipline, QueueVisitor};
 pub use limits::Limits;
-pub use line::{Crossing, FixedOrder, Line, SteadyLine};
+pub use line::{Crossing, FixedOrder, JitterSource, Line, SteadyLine};
 pub use loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
 pub use policer::Policer;
 pub use queue::{ChangeError, Queue};

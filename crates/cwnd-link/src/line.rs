@@ -10,7 +10,7 @@ use crate::timeline::{Place, Timeline};
 use crate::{LossModel, Purpose, Stream};
 use chance::Chance;
 use cwnd_scenario::{LinkSpec, Loss, Schedule, Time};
-use jitter::JitterSource;
+pub use jitter::JitterSource;
 use slots::Slots;
 
 /// The result for a packet on a line.

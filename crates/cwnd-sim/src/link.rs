@@ -1,15 +1,14 @@
 //! Links: a queue, a transmitter and a line.
 //!
 //! A drop-tail queue before a constant rate, or one that changes in distant steps, has a [closed form](ClosedForm): the departure
-//! of a packet is known when the packet arrives. Every other link is a [`QueuedLink`], which keeps its packets and decides when
+//! of a packet is known when the packet arrives, and so are its loss and its jitter. Every other link is a [`QueuedLink`], which keeps its packets and decides when
 //! they leave.
 
 pub mod closed_form;
-mod losses;
+mod draws;
 pub mod queued;
 
 pub use closed_form::{Change, ClosedForm, PacketInRing, Steps};
-pub use losses::Losses;
 pub use queued::QueuedLink;
 
 use crate::ring::Ring;
@@ -19,7 +18,7 @@ use cwnd_scenario::Time;
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant)] // hosts touch links in closed form for every packet: no indirection there
 pub enum Link {
-    /// A drop-tail queue at a constant rate or with distant steps.
+    /// A drop-tail queue at a constant rate or with distant steps, or before a line with jitter on which nothing overtakes.
     ClosedForm(ClosedForm),
     /// Any other link.
     Queued(Box<QueuedLink>),

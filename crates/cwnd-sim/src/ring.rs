@@ -133,11 +133,18 @@ impl Ring {
 
     /// Changes the `n`-th packet from the end; the last one is number 0.
     pub fn change_from_last(&mut self, n: usize, change: impl FnOnce(&mut Packet)) {
-        assert!(n < self.len(), "a ring of {} has no {n}th packet from its end", self.len());
+        let last = self.nth_from_end(n);
+        let mut packet =
+            last.unwrap_or_else(|| panic!("a ring of {} has no {n}th packet from its end", self.len()));
         let place = self.after(self.tail, (1 + n as u32).wrapping_neg());
-        let mut packet = Packet::from_words(*self.slot(place));
         change(&mut packet);
         self.words[place as usize * WORDS..][..WORDS].copy_from_slice(&packet.to_words());
+    }
+
+    /// Returns the packet that comes `n` places before the last, if there is one.
+    pub fn nth_from_end(&self, n: usize) -> Option<Packet> {
+        let place = self.after(self.tail, (1 + n as u32).wrapping_neg());
+        (n < self.len()).then(|| Packet::from_words(*self.slot(place)))
     }
 
     /// Returns all packets in order of arrival.

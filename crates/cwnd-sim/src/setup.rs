@@ -3,13 +3,13 @@
 use crate::factory::Factory;
 use crate::graph::Graph;
 use crate::host::Endpoint;
-use crate::link::{ClosedForm, Link, Losses, QueuedLink, Steps};
+use crate::link::{ClosedForm, Link, QueuedLink, Steps};
 use crate::unresponsive::Unresponsive;
 use cwnd_cc::{Arithmetic, CongestionControl, EcnMode, FlowHints, Nanos, WindowConfig};
 use cwnd_link::{Purpose, SerialTime, Stream};
 use cwnd_scenario::{
-    AccurateEcn, DelayedAck, Ecn, EcnPeer, EngineError, FlowSpec, Loss, Problem, ReceiverBehaviour, Scenario,
-    Stack, StackProfile, Traffic,
+    AccurateEcn, DelayedAck, Ecn, EcnPeer, Effects, EngineError, FlowSpec, Jitter, JitterShape, LinkSpec,
+    Loss, Problem, ReceiverBehaviour, Scenario, Stack, StackProfile, Traffic,
 };
 use cwnd_tcp::accurate_ecn::Capability;
 use cwnd_tcp::{
@@ -36,13 +36,18 @@ pub fn links(scenario: &Scenario, eager: bool) -> Vec<Link> {
     links
         .map(|(i, link)| {
             let steps = Steps::of(link, origin, scenario.duration.0, most_steps);
-            if !link.is_plain() && steps.is_none() {
+            let jitter = jitter_alone(link);
+            if !link.is_plain() && steps.is_none() && jitter.is_none() {
                 return Link::Queued(Box::new(QueuedLink::new(link, full_packet, origin, seed, i as u64)));
             }
-            let stream = Stream::new(scenario.seed, Purpose::Loss, i as u64);
-            let loses = !matches!(link.loss, Loss::None | Loss::Bernoulli(0.0));
-            let loss = loses.then(|| Losses::new(&link.loss, stream));
-            let mut state = ClosedForm::new(SerialTime::new(link.rate), link.delay.0, &link.queue, loss);
+            let stream = |purpose| Stream::new(seed, purpose, i as u64);
+            let mut state = ClosedForm::new(SerialTime::new(link.rate), link.delay.0, &link.queue);
+            if !matches!(link.loss, Loss::None | Loss::Bernoulli(0.0)) {
+                state.begin_losses(&link.loss, stream(Purpose::Loss));
+            }
+            if let Some(shape) = jitter {
+                state.begin_jitter(shape, stream(Purpose::Jitter));
+            }
             state.set_usual_sizes([full_packet, scenario.stack.ack_size]);
             if let Some(steps) = steps {
                 state.set_steps(steps);
@@ -50,6 +55,17 @@ pub fn links(scenario: &Scenario, eager: bool) -> Vec<Link> {
             Link::ClosedForm(state)
         })
         .collect()
+}
+
+/// Returns the jitter of a link that would be plain without it, if no packet overtakes another. A jitter without consequences does not
+/// count: whoever names it wants to change the link's effects later. Nor does one behind a queue that marks, because such a queue
+/// counts its marks when packets leave it.
+fn jitter_alone(link: &LinkSpec) -> Option<JitterShape> {
+    let Jitter { shape, reorders } = link.effects.jitter?;
+    let effects = Effects { jitter: None, ..link.effects };
+    let plain = LinkSpec { effects, ..link.clone() }.is_plain() && link.queue.ecn_threshold.is_none();
+    let without_consequences = matches!(shape, JitterShape::Sometimes(0.0, _));
+    (plain && !reorders && !without_consequences).then_some(shape)
 }
 
 /// Returns the wire bytes of the smallest possible packet.

@@ -226,7 +226,6 @@ impl Exit for IntoRings {
         let channel = rings[input as usize].first_channel()?;
         let ring = link.next.of(channel);
         let [head, behind] = rings.get_disjoint_mut([input as usize, ring as usize])?;
-        let lossy = link.is_lossy();
         let mut burst = Burst::default();
         let mut first_out = u64::MAX;
         while let Some([at, sent, sequence, rest]) = head.first_words() {
@@ -241,15 +240,12 @@ impl Exit for IntoRings {
             burst.last = at;
             let size = (rest >> 32) as u32 & 0xFFFF;
             let entry = PacketInRing::new(size, ring);
-            let Some((departure, mut added)) = link.enqueue(at, link.serial_time(size), entry, flags) else {
+            let Some((departure, added)) = link.enqueue(at, link.serial_time(size), entry, flags) else {
                 net.drop_packet([at, sent, sequence, rest]);
                 continue;
             };
-            if lossy {
-                added |= link.draw_loss();
-            }
-            let out = link.end_of_line(departure);
-            behind.push_words(out, sent, sequence, rest | u64::from(added) << 48);
+            let (out, lost) = link.cross(departure);
+            behind.push_words(out, sent, sequence, rest | u64::from(added | lost) << 48);
             first_out = first_out.min(out);
         }
         net.note_arrival(ring, first_out);

@@ -379,6 +379,33 @@ fn new_effects_hold_for_what_leaves_from_now_on() {
 }
 
 #[test]
+fn jitter_that_is_known_beforehand_can_only_be_another_jitter() {
+    let mut scenario = scenario();
+    let uniform = |ms, reorders| {
+        let shape = JitterShape::Uniform(Time::from_millis(ms));
+        Effects { jitter: Some(Jitter { shape, reorders }), ..Effects::default() }
+    };
+    scenario.network.links[0].effects = uniform(5, false);
+    let mut simulation = begin(&scenario);
+    simulation.run_until(Time::from_secs(1));
+    let text = message(simulation.set_effects(0, Effects { slot: Some(Time(1)), ..uniform(5, false) }));
+    assert!(text.contains("links[0]: it was made without any effect but jitter"), "{text}");
+    let text = message(simulation.set_effects(0, uniform(5, true)));
+    assert!(text.contains("links[0].effects: whether packets overtake each other"), "{text}");
+    // Two seconds late: nothing comes out before.
+    simulation.set_effects(0, Effects { jitter: None, ..Effects::default() }).unwrap();
+    let shape = JitterShape::Sometimes(1.0, Time::from_secs(2));
+    let late = Effects { jitter: Some(Jitter { shape, reorders: false }), ..Effects::default() };
+    simulation.set_effects(0, late).unwrap();
+    simulation.run_until(Time(1_100 * MS));
+    let delivered = simulation.outcome().links[0].delivered;
+    simulation.run_until(Time(2_900 * MS));
+    assert_eq!(simulation.outcome().links[0].delivered, delivered);
+    simulation.run_until(Time(3_100 * MS));
+    assert!(simulation.outcome().links[0].delivered > delivered);
+}
+
+#[test]
 fn impossible_changes_are_refused_and_change_nothing() {
     let scenario = scenario();
     let mut simulation = begin(&scenario);

@@ -6,7 +6,10 @@ use cwnd_scenario::JitterShape;
 
 /// Draws a delay for each packet, in whole nanoseconds. Values beyond a cut become the cut.
 #[derive(Clone, Debug)]
-pub enum JitterSource {
+pub struct JitterSource(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
     Uniform {
         /// One more than the longest delay.
         bound: u64,
@@ -32,15 +35,14 @@ pub enum JitterSource {
 }
 
 impl JitterSource {
+    /// Creates a jitter of this shape. All draws are from `stream`.
     pub fn new(shape: JitterShape, stream: Stream) -> JitterSource {
-        match shape {
-            JitterShape::Uniform(longest) => {
-                JitterSource::Uniform { bound: longest.0.saturating_add(1), stream }
-            }
+        JitterSource(match shape {
+            JitterShape::Uniform(longest) => Kind::Uniform { bound: longest.0.saturating_add(1), stream },
             JitterShape::Exponential(mean) => {
-                JitterSource::Exponential { mean: mean.0 as f64, longest: mean.0.saturating_mul(10), stream }
+                Kind::Exponential { mean: mean.0 as f64, longest: mean.0.saturating_mul(10), stream }
             }
-            JitterShape::Normal(mean, deviation) => JitterSource::Normal {
+            JitterShape::Normal(mean, deviation) => Kind::Normal {
                 mean: mean.0 as f64,
                 deviation: deviation.0 as f64,
                 longest: mean.0.saturating_add(deviation.0.saturating_mul(5)),
@@ -48,30 +50,39 @@ impl JitterSource {
                 stream,
             },
             JitterShape::Sometimes(probability, late) => {
-                JitterSource::Sometimes { chance: Chance::new(probability, stream), late: late.0 }
+                Kind::Sometimes { chance: Chance::new(probability, stream), late: late.0 }
             }
-        }
+        })
     }
 
     /// Returns the random stream, for a successor that continues with it.
     pub fn into_stream(self) -> Stream {
-        match self {
-            JitterSource::Uniform { stream, .. }
-            | JitterSource::Exponential { stream, .. }
-            | JitterSource::Normal { stream, .. } => stream,
-            JitterSource::Sometimes { chance, .. } => chance.into_stream(),
+        match self.0 {
+            Kind::Uniform { stream, .. } | Kind::Exponential { stream, .. } | Kind::Normal { stream, .. } => {
+                stream
+            }
+            Kind::Sometimes { chance, .. } => chance.into_stream(),
         }
     }
 
     /// Returns the delay of the next packet.
+    #[inline(always)]
     pub fn draw(&mut self) -> u64 {
-        match self {
-            JitterSource::Uniform { bound, stream } => stream.below(*bound),
-            JitterSource::Exponential { mean, longest, stream } => {
+        match &mut self.0 {
+            Kind::Uniform { bound, stream } => stream.below(*bound),
+            _ => self.draw_otherwise(),
+        }
+    }
+
+    #[inline(never)]
+    fn draw_otherwise(&mut self) -> u64 {
+        match &mut self.0 {
+            Kind::Uniform { bound, stream } => stream.below(*bound),
+            Kind::Exponential { mean, longest, stream } => {
                 // 1 - U is in (0, 1], so the logarithm is finite.
                 nearest(-*mean * libm::log(1.0 - stream.uniform())).min(*longest)
             }
-            JitterSource::Normal { mean, deviation, longest, spare, stream } => {
+            Kind::Normal { mean, deviation, longest, spare, stream } => {
                 let z = spare.take().unwrap_or_else(|| {
                     let (first, second) = stream.normal_pair();
                     *spare = Some(second);
@@ -79,7 +90,7 @@ impl JitterSource {
                 });
                 nearest(*mean + z * *deviation).min(*longest)
             }
-            JitterSource::Sometimes { chance, late } => {
+            Kind::Sometimes { chance, late } => {
                 if chance.comes() {
                     *late
                 } else {

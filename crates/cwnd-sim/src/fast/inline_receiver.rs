@@ -89,13 +89,15 @@ pub fn find(
         let Some((link, after)) = path.inlet_link() else { continue };
         let ring = path.inlet_ring();
         let from = net.line_of[ring as usize].expect("a line ends in an inlet") as usize;
-        let reorders = net.links[from].queued().is_some_and(|link| link.reorders());
+        // Jitter brings packets closer together than the host's links let them pass, so that an inline receiver would end all
+        // the time.
+        let jitter = scenario.network.links[from].effects.jitter.is_some();
         let varies = |link: u32| match &net.links[link as usize] {
-            Link::ClosedForm(link) => link.is_lossy() || link.steps().is_some(),
+            Link::ClosedForm(link) => link.has_random_line() || link.steps().is_some(),
             Link::Queued(_) => true,
         };
         let varies = varies(link) || varies(path.output().0);
-        if reorders || varies || !receiver.acknowledges_at_once() || graph.runners[from] != Runner::Itself {
+        if jitter || varies || !receiver.acknowledges_at_once() || graph.runners[from] != Runner::Itself {
             continue;
         }
         let mut receiver = InlineReceiver {
@@ -395,7 +397,6 @@ impl Exit for InlineExit<'_> {
         let both = [input as usize, receiver.ack_ring as usize];
         let [head, acks] = running.rings.get_disjoint_mut(both).expect("no link feeds itself");
         let packet = PacketInRing::new(full, ring);
-        let lossy = link.is_lossy();
         let (mut packets, mut came) = (0, 0);
         while let Some([at, sent, sequence, mut rest]) = head.first_words() {
             if at >= until || rest >> 32 != self.full || (sequence >> 32) as u32 != channel {
@@ -408,12 +409,8 @@ impl Exit for InlineExit<'_> {
                 running.net.drop_packet([at, sent, sequence, rest]);
                 continue;
             };
-            let out = link.end_of_line(departure);
-            let mut lost = 0;
-            if lossy {
-                lost = link.draw_loss();
-                rest |= u64::from(lost) << 48;
-            }
+            let (out, lost) = link.cross(departure);
+            rest |= u64::from(lost) << 48;
             if lost == 0
                 && let Some(ack) = receiver.acknowledge(out, sent, sequence as u32)
             {

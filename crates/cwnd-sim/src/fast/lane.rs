@@ -18,12 +18,12 @@ pub struct Lane {
 
 impl Lane {
     /// Opens a lane for packets of `size` bytes, the first of which arrives at `first` or later. Returns `None` if the
-    /// link loses packets, or its delay has just become shorter.
+    /// line draws for each packet, or its delay has just become shorter.
     #[inline(always)]
     pub fn open(link: &ClosedForm, size: u32, first: u64) -> Option<Lane> {
         let time = link.serial_time(size);
         let lead = time + link.delay();
-        if link.is_lossy() || link.not_before() > first.saturating_add(lead) {
+        if link.has_random_line() || link.not_before() > first.saturating_add(lead) {
             return None;
         }
         let margin = link.idle_margin();

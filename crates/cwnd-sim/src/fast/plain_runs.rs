@@ -16,7 +16,7 @@ pub fn of_sender(sender: &mut Sender, inlet: &mut InletPort<'_>, output: &mut Ou
     let Some(lane) = inlet.open_lane(run.ack_size) else { return };
     let mut acks = PlainAcks::new(inlet.raw, lane, run.ack_size);
     match sender.run_mode() {
-        _ if output.link.is_lossy() => run_in_general(sender, &mut acks, output, limit),
+        _ if output.link.has_random_line() => run_in_general(sender, &mut acks, output, limit),
         Some(SendMode::Immediate) => run_at_once(sender, &mut acks, output, limit, &run),
         Some(SendMode::Delayed) => run_after_overhead(sender, &mut acks, output, limit, &run),
         Some(SendMode::Paced) | None => run_in_general(sender, &mut acks, output, limit),
@@ -276,7 +276,7 @@ fn run_after_overhead(
     }
 }
 
-/// Handles plain ACKs one by one: of a sender that is paced or watched, or whose output link loses packets.
+/// Handles plain ACKs one by one: of a sender that is paced or watched, or whose output link's line draws for each packet.
 #[inline(never)]
 fn run_in_general(sender: &mut Sender, acks: &mut PlainAcks<'_>, output: &mut OutputPort<'_>, limit: u64) {
     while let Some(ack) = acks.next(sender) {

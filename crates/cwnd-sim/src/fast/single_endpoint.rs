@@ -283,16 +283,12 @@ impl Emit for OutputPort<'_> {
         let [_, sent, mut sequence, rest] = packet.to_words();
         let size = u32::from(packet.size);
         let (time, entry) = (self.link.serial_time(size), PacketInRing::new(size, self.behind_id));
-        let lossy = self.link.is_lossy();
         self.link.arrivals.packets += count;
         for _ in 0..count {
             match self.link.enqueue(now, time, entry, packet.flags) {
-                Some((departure, mut added)) => {
-                    if lossy {
-                        added |= self.link.draw_loss();
-                    }
-                    let at = self.link.end_of_line(departure);
-                    self.behind.push_words(at, sent, sequence, rest | u64::from(added) << 48);
+                Some((departure, added)) => {
+                    let (at, lost) = self.link.cross(departure);
+                    self.behind.push_words(at, sent, sequence, rest | u64::from(added | lost) << 48);
                 }
                 None => self.drop_packet([now, sent, sequence, rest]),
             }

@@ -172,7 +172,7 @@ impl Search<'_> {
             Link::Queued(_) => false,
         };
         let Link::ClosedForm(state) = &self.net.links[link] else { return None };
-        if !one_size || state.is_lossy() {
+        if !one_size || state.has_random_line() {
             return None;
         }
         let links = &self.scenario.network.links;

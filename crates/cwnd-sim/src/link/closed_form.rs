@@ -6,16 +6,18 @@
 //! A live change at `t` computes again what lies beyond `t` (see [`ClosedForm::change`]), and so does a [step](Steps).
 
 mod change;
+mod random_line;
 mod steps;
 
 pub use change::Change;
 pub use steps::Steps;
 
-use super::{Arrivals, LinkCounts, Losses, NOWHERE, NextRing};
+use super::{Arrivals, LinkCounts, NOWHERE, NextRing};
 use crate::fault::{self, Fault};
 use cwnd_link::{Limits, SerialTime};
 use cwnd_scenario::{Counting, QueueLimit, QueueSpec};
-use cwnd_tcp::packet::{BARE, CE, ECT, LOST};
+use cwnd_tcp::packet::{BARE, CE, ECT};
+use random_line::RandomLine;
 
 /// A departure that has been computed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,7 +68,8 @@ pub struct ClosedForm {
     free_at: u64,
     serial: SerialTime,
     delay: u64,
-    /// No packet reaches the end of the line before this: nothing overtakes after a change to a shorter delay.
+    /// No packet reaches the end of the line before this: nothing overtakes after a change to a shorter delay. With jitter, when
+    /// the last packet reaches it.
     not_before: u64,
     /// When the delay was last changed.
     delay_since: u64,
@@ -90,7 +93,8 @@ pub struct ClosedForm {
     room_until: usize,
     /// The two usual packet sizes and their serialisation times.
     usual: [(u32, u64); 2],
-    loss: Option<Box<Losses>>,
+    /// What the line draws for each packet, if it does.
+    random_line: Option<Box<RandomLine>>,
     /// Where packets go.
     pub next: NextRing,
     /// The latest departures in a ring, among them always all that are in the system.
@@ -112,11 +116,10 @@ pub struct ClosedForm {
 
 impl ClosedForm {
     /// Creates an idle link.
-    pub fn new(serial: SerialTime, delay: u64, queue: &QueueSpec, loss: Option<Losses>) -> Self {
+    pub fn new(serial: SerialTime, delay: u64, queue: &QueueSpec) -> Self {
         let mut link = ClosedForm {
             serial,
             delay,
-            loss: loss.map(Box::new),
             departures: vec![Departure::default(); 4].into(),
             limits: Limits::new(queue),
             ..ClosedForm::placeholder()
@@ -143,7 +146,7 @@ impl ClosedForm {
             check_threshold: 0,
             room_until: 0,
             usual: [(0, 0); 2],
-            loss: None,
+            random_line: None,
             next: NextRing::One(NOWHERE),
             departures: Box::default(),
             arrivals: Arrivals::default(),
@@ -207,11 +210,6 @@ impl ClosedForm {
     /// Returns when the transmitter is free.
     pub fn free_at(&self) -> u64 {
         self.free_at
-    }
-
-    /// Returns whether the line loses packets.
-    pub fn is_lossy(&self) -> bool {
-        self.loss.is_some()
     }
 
     /// Returns whether the limits allow two packets in the system.
@@ -288,14 +286,22 @@ impl ClosedForm {
     pub fn offer(&mut self, now: u64, size: u32, channel: u32, flags: u16) -> Option<LinkVerdict> {
         let ring = self.next.of(channel);
         let packet = PacketInRing::new(size, ring);
-        let (departure, mut added) = self.enqueue(now, self.serial_time(size), packet, flags)?;
-        if self.loss.is_some() {
-            added |= self.draw_loss();
-        }
-        Some(LinkVerdict { at: self.end_of_line(departure), ring, added })
+        let (departure, added) = self.enqueue(now, self.serial_time(size), packet, flags)?;
+        let (at, lost) = self.cross(departure);
+        Some(LinkVerdict { at, ring, added: added | lost })
     }
 
-    /// Returns when a packet reaches the end of the line that leaves the transmitter at `departure`.
+    /// Returns when the next packet reaches the end of the line, which leaves the transmitter at `departure`, and the flag of a lost
+    /// packet if it is lost there.
+    #[inline(always)]
+    pub fn cross(&mut self, departure: u64) -> (u64, u16) {
+        if self.random_line.is_some() {
+            return self.cross_random_line(departure);
+        }
+        (self.end_of_line(departure), 0)
+    }
+
+    /// Returns when a packet reaches the end of a line that only delays, which leaves the transmitter at `departure`.
     #[inline(always)]
     pub fn end_of_line(&self, departure: u64) -> u64 {
         (departure + self.delay).max(self.not_before)
@@ -337,14 +343,6 @@ impl ClosedForm {
         }
         self.store_first();
         false
-    }
-
-    /// Returns the flag of a lost packet if the next packet is lost on the line.
-    #[inline(never)]
-    pub fn draw_loss(&mut self) -> u16 {
-        // There are never more packets in the system than stored departures.
-        let most = self.departures.len();
-        if self.loss.as_mut().is_some_and(|loss| loss.next_is_lost(most)) { LOST } else { 0 }
     }
 
     /// Decides about a packet that finds at least `check_threshold` packets in the system. `None` drops it; otherwise

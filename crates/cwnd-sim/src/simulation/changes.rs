@@ -7,7 +7,7 @@ use crate::host::Endpoint;
 use crate::link::{Change, Link, Steps};
 use crate::setup;
 use crate::stage::Stages;
-use cwnd_link::{Purpose, Stream};
+use cwnd_link::{FixedOrder, Purpose, Stream};
 use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, Time, Traffic};
 use cwnd_tcp::Sender;
 use std::sync::atomic::Ordering;
@@ -70,8 +70,8 @@ impl Simulation<'_> {
     /// Changes the other effects of a link: slots, jitter, copies and a policer, from the next packet on that arrives or
     /// leaves. Packets on the line stay as they were; none overtakes them unless the jitter reorders.
     ///
-    /// Refused if the scenario's link has no such effect (a jitter of `Sometimes(0.0, ..)` is one without consequences), and
-    /// if ACK thinning or reordering would change.
+    /// Refused if the scenario's link has no effect (a jitter of `Sometimes(0.0, ..)` is one without consequences), if a drop-tail
+    /// link whose only effect is a jitter without reordering would get another one, and if ACK thinning or reordering would change.
     pub fn set_effects(&mut self, link: LinkId, effects: Effects) -> Result<(), Problem> {
         let place = format!("links[{link}].effects");
         let refuse = |message| Err(Problem { place: place.clone(), message });
@@ -79,11 +79,29 @@ impl Simulation<'_> {
             return refuse(format!("duplication is {}; a probability is 0 to 1", effects.duplication));
         }
         let old = self.scenario.network.links[link].effects;
-        let Link::Queued(state) = &mut self.stages.net.links[link] else {
-            return Err(missing_in_scenario(link, "any effect"));
-        };
-        if let Err(message) = state.set_effects(&old, &effects) {
-            return refuse(message);
+        let net = &mut self.stages.net;
+        match &mut net.links[link] {
+            Link::Queued(state) => {
+                if let Err(message) = state.set_effects(&old, &effects) {
+                    return refuse(message);
+                }
+            }
+            Link::ClosedForm(state) if state.has_jitter() => {
+                if (Effects { jitter: None, ..effects }) != Effects::default() {
+                    return Err(missing_in_scenario(link, "any effect but jitter"));
+                }
+                if effects.jitter.is_some_and(|jitter| jitter.reorders) {
+                    return refuse(FixedOrder.to_string());
+                }
+                state.set_jitter(
+                    self.now,
+                    effects.jitter.map(|jitter| jitter.shape),
+                    net.rings.as_mut_slice(),
+                );
+                // What is on its way may come at another time.
+                net.wake.iter().for_each(|wake| wake.store(0, Ordering::Relaxed));
+            }
+            Link::ClosedForm(_) => return Err(missing_in_scenario(link, "any effect")),
         }
         self.network_changed();
         self.scenario.to_mut().network.links[link].effects = effects;

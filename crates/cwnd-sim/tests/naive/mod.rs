@@ -19,6 +19,7 @@ use cwnd_sim::host::Endpoint;
 use cwnd_sim::{Factory, setup};
 use endpoint::{Segment, TcpHost};
 use outcome::Counter;
+pub use outcome::has_jitter_alone;
 
 /// A run under way.
 pub struct Naive {
@@ -140,9 +141,10 @@ impl Naive {
         accepted
     }
 
-    /// Change what else a link does. False, and nothing changes, if it cannot do that; so it is with links in closed form.
+    /// Change what else a link does. False, and nothing changes, if it cannot do that; so it is with links in closed form, but for
+    /// their jitter.
     pub fn set_effects(&mut self, link: LinkId, effects: Effects) -> bool {
-        let accepted = !self.driver.network().observer().is_in_closed_form(link)
+        let accepted = self.driver.network().observer().may_have(link, &effects)
             && self.driver.network_mut().set_effects(link, &effects).is_ok();
         if accepted {
             self.scenario.network.links[link].effects = effects;

@@ -5,8 +5,8 @@ use super::endpoint::Segment;
 use cwnd_cc::State;
 use cwnd_net::{Found, Observer, Place};
 use cwnd_scenario::{
-    Counting, FlowOutcome, LinkId, LinkOutcome, MessageOutcome, Outcome, QueueSpec, SampleState, Scenario,
-    Time,
+    Counting, Effects, FlowOutcome, Jitter, JitterShape, LinkId, LinkOutcome, LinkSpec, MessageOutcome,
+    Outcome, QueueSpec, SampleState, Scenario, Time,
 };
 use cwnd_sim::FlowState;
 use cwnd_sim::host::Endpoint;
@@ -28,6 +28,8 @@ pub struct Counter {
     pub fates: Vec<[Fate; 2]>,
     /// The queue of each link in closed form, and how many packets it marked.
     plain: Vec<Option<(QueueSpec, u64)>>,
+    /// Whether the engine runs a link in closed form although it has jitter.
+    jitter_alone: Vec<bool>,
 }
 
 impl Counter {
@@ -35,6 +37,7 @@ impl Counter {
         let links = scenario.network.links.iter();
         Counter {
             fates: vec![Default::default(); 2 * scenario.flows.len()],
+            jitter_alone: links.clone().map(has_jitter_alone).collect(),
             plain: links.map(|link| link.is_plain().then_some((link.queue, 0))).collect(),
         }
     }
@@ -45,9 +48,10 @@ impl Counter {
         }
     }
 
-    /// Returns whether the engine runs a link in closed form.
-    pub fn is_in_closed_form(&self, link: LinkId) -> bool {
-        self.plain[link].is_some()
+    /// Returns whether the engine lets a link have these effects from now on, as far as they depend on how it runs the link.
+    pub fn may_have(&self, link: LinkId, effects: &Effects) -> bool {
+        let jitter_alone = Effects { jitter: effects.jitter, ..Effects::default() };
+        self.plain[link].is_none() && (!self.jitter_alone[link] || *effects == jitter_alone)
     }
 
     fn fate(&mut self, packet: &Packet) -> &mut Fate {
@@ -228,4 +232,12 @@ impl Naive {
             max_waiting: counts.max_waiting,
         }
     }
+}
+
+/// Returns whether a link would be plain without its jitter, which lets nothing overtake and is not one without consequences.
+pub fn has_jitter_alone(link: &LinkSpec) -> bool {
+    let Some(Jitter { shape, reorders: false }) = link.effects.jitter else { return false };
+    let otherwise = LinkSpec { effects: Effects { jitter: None, ..link.effects }, ..link.clone() };
+    let marks = link.queue.ecn_threshold.is_some();
+    otherwise.is_plain() && !marks && !matches!(shape, JitterShape::Sometimes(0.0, _))
 }

@@ -1,6 +1,7 @@
 //! What the random scenarios covered.
 
 use crate::generator::Action;
+use crate::naive::has_jitter_alone;
 use cwnd_scenario::{
     Counting, DelayedAck, Discipline, Ecn, Effects, FlowOutcome, FlowSpec, LinkId, LinkOutcome, LinkSpec,
     Loss, Outcome, QueueLimit, Rate, ReceiverBehaviour, Scenario, Schedule, Ties, Time, Traffic,
@@ -54,6 +55,7 @@ const FEATURES: &[&str] = &[
     "ACKs thinned, or dropped",
     "slots",
     "jitter, first in first out",
+    "jitter in closed form, with losses",
     "jitter, overtaking",
     "copies of data",
     "rate by steps",
@@ -113,6 +115,7 @@ const FEATURES: &[&str] = &[
     "change of delay",
     "change of delay, shorter with packets on the way",
     "change of delay, longer",
+    "change of rate or delay with jitter in closed form",
     "change of loss",
     "change of loss with packets waiting",
     "change of loss where there was none",
@@ -120,6 +123,7 @@ const FEATURES: &[&str] = &[
     "change of queue with packets waiting",
     "change of slots",
     "change of jitter",
+    "change of jitter in closed form",
     "change of a policer",
     "stop of a flow from outside",
     "pause of a flow from outside",
@@ -220,6 +224,7 @@ impl Coverage {
         let reorders = jitter.map(|jitter| jitter.reorders).filter(|_| link.delivered > 1);
         self.note("jitter, first in first out", reorders == Some(false));
         self.note("jitter, overtaking", reorders == Some(true));
+        self.note("jitter in closed form, with losses", has_jitter_alone(spec) && link.lost > 0);
         let delivered = link.delivered > 0;
         match &spec.schedule {
             Some(Schedule::Steps(steps)) => {
@@ -373,6 +378,10 @@ impl Coverage {
     /// What a change meets: the scenario before it, and how many packets wait and are on each link.
     pub fn note_change(&mut self, action: &Action, scenario: &Scenario, waiting: usize, on_link: u64) {
         let link = |link: &LinkId| &scenario.network.links[*link];
+        if let Action::Rate(at, _) | Action::Delay(at, _) = action {
+            let jitter_alone = has_jitter_alone(link(at)) && on_link > 0;
+            self.note("change of rate or delay with jitter in closed form", jitter_alone);
+        }
         match action {
             Action::Look => {}
             Action::Rate(at, rate) => {
@@ -408,6 +417,9 @@ impl Coverage {
                 let kept = !link(at).is_plain() && on_link > 0;
                 self.note("change of slots", kept && effects.slot != old.slot);
                 self.note("change of jitter", kept && effects.jitter != old.jitter);
+                let alone = Effects { jitter: effects.jitter, ..Effects::default() } == *effects;
+                let closed = alone && has_jitter_alone(link(at)) && on_link > 0;
+                self.note("change of jitter in closed form", closed && effects.jitter != old.jitter);
                 self.note("change of a policer", kept && effects.policer != old.policer);
             }
             Action::Stop(_) => self.note("stop of a flow from outside", true),

@@ -3,11 +3,9 @@
 use super::steps::Line;
 use super::{ClosedForm, Departure, PacketInRing};
 use crate::fault::{self, Fault};
-use crate::link::Losses;
 use crate::ring::Ring;
 use cwnd_link::{Limits, SerialTime, Stream};
 use cwnd_scenario::{Loss, QueueSpec, Rate};
-use cwnd_tcp::packet::LOST;
 
 /// A live change of a link.
 #[derive(Clone, Debug)]
@@ -75,7 +73,8 @@ impl ClosedForm {
         let first = self.count - n;
         // `not_before` covers departures before the last change of the delay.
         let last_left = self.last_departure_before(first);
-        if last_left > 0 && last_left >= self.delay_since && !fault::is(Fault::Overtaking) {
+        let delays_only = !self.has_jitter();
+        if delays_only && last_left > 0 && last_left >= self.delay_since && !fault::is(Fault::Overtaking) {
             self.not_before = self.not_before.max(last_left + self.delay);
         }
         if delay != self.delay {
@@ -87,8 +86,9 @@ impl ClosedForm {
             self.set_usual_sizes(self.usual.map(|(size, _)| size));
         }
 
+        let places = self.places(first, rings.len());
         let mut start = t;
-        for (i, (ring, depth)) in self.places(first, rings.len()).into_iter().enumerate() {
+        for i in 0..n {
             let slot = (first + i) & mask;
             let Departure { at: old, packet } = self.departures[slot];
             let departure = if i == 0 && fault::is(Fault::OldRateInTransmission) {
@@ -102,30 +102,20 @@ impl ClosedForm {
                 self.waited = self.waited + u128::from(departure) - u128::from(old);
             }
             self.departures[slot].at = departure;
-            let at = self.end_of_line(departure);
-            rings[ring as usize].change_from_last(depth, |packet| packet.at = at);
             start = departure;
         }
+        self.take_back_jitter(n);
+        self.cross_again(first, &places, rings);
         if n > 0 {
             self.free_at = start;
         }
     }
 
-    /// Changes the loss model from `t` on, and the stream to draw from if nothing was lost before.
-    fn set_loss(&mut self, t: u64, loss: &Loss, stream: Stream, rings: &mut [Ring]) {
-        if fault::is(Fault::OldLosses) && self.loss.is_some() {
-            return;
-        }
-        self.store_unstored_first();
-        let places = self.places(self.count - self.in_system(t), rings.len());
-        self.redraw(&places, rings, loss, stream);
-    }
-
     /// Returns how many packets in each of `rings` rings have not left the transmitter by `t`: the last of each ring. With `begun`,
-    /// those whose transmission has begun count as if they had left. Without steps, a packet that leaves at `t` has left, and one that begins
-    /// then has not begun. With steps nothing of `t` has happened, as in a link that keeps its queue.
+    /// those whose transmission has begun count as if they had left. A packet that leaves at `t` has left, and one that begins then has
+    /// not begun; with steps or jitter nothing of `t` has happened, as in a link that keeps its queue.
     pub fn not_sent(&self, t: u64, begun: bool, rings: usize) -> Vec<(u32, usize)> {
-        let of_t = u64::from(self.steps.is_none());
+        let of_t = u64::from(self.steps.is_none() && !self.has_jitter());
         if self.count == 0 {
             // There is at most the packet that ended the last idle time, which is not stored.
             let is_here = self.first != PacketInRing::NONE && self.free_at >= t + of_t;
@@ -151,14 +141,14 @@ impl ClosedForm {
 
     /// Stores the first departure if that has not been necessary yet, so that `departures` has all packets in the
     /// system.
-    fn store_unstored_first(&mut self) {
+    pub(super) fn store_unstored_first(&mut self) {
         if self.count == 0 && self.first != PacketInRing::NONE {
             self.store_first();
         }
     }
 
     /// Returns where the packets of the departures from `first` on are: the ring, and the place counted from its end.
-    fn places(&self, first: usize, rings: usize) -> Vec<(u32, usize)> {
+    pub(super) fn places(&self, first: usize, rings: usize) -> Vec<(u32, usize)> {
         if let Some(ring) = self.next.only() {
             return (first..self.count).rev().map(|later| (ring, later - first)).collect();
         }
@@ -177,29 +167,6 @@ impl ClosedForm {
             .collect();
         places.reverse();
         places
-    }
-
-    /// Takes back the losses drawn for packets that have not crossed the line yet, and draws again.
-    fn redraw(&mut self, places: &[(u32, usize)], rings: &mut [Ring], loss: &Loss, stream: Stream) {
-        let losses = match &mut self.loss {
-            Some(losses) => {
-                losses.take_back(places.len());
-                losses
-            }
-            none => {
-                let mut losses = Losses::new(&Loss::None, stream);
-                losses.skip(self.arrivals.packets - self.dropped - places.len() as u64);
-                none.insert(Box::new(losses))
-            }
-        };
-        losses.set(loss);
-        let most = self.departures.len();
-        for &(ring, depth) in places {
-            let lost = losses.next_is_lost(most);
-            rings[ring as usize].change_from_last(depth, |packet| {
-                packet.flags = if lost { packet.flags | LOST } else { packet.flags & !LOST };
-            });
-        }
     }
 
     /// Sets a rate or delay for [`ClosedForm::least_latency`] only.

@@ -152,7 +152,7 @@ mod tests {
 
     /// Returns when packets leave the link that come at these times, with these sizes in bytes.
     fn departures(link: &LinkSpec, packets: &[(u64, u32)]) -> Vec<u64> {
-        let mut state = ClosedForm::new(SerialTime::new(link.rate), 0, &link.queue, None);
+        let mut state = ClosedForm::new(SerialTime::new(link.rate), 0, &link.queue);
         state.set_steps(Steps::of(link, 0, u64::MAX, u64::MAX).expect("it has a closed form"));
         state.next = crate::link::NextRing::One(0);
         let mut rings = [Ring::default()];
