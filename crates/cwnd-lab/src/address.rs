@@ -39,12 +39,12 @@ pub fn receiver(flow: usize) -> Ipv4Addr {
 
 /// The IPv6 address that a flow is sent from.
 pub fn sender_ipv6(flow: usize) -> Ipv6Addr {
-    nth_ipv6(SENDERS_IPV6, flow)
+    of_ipv6(SENDERS_IPV6, flow)
 }
 
 /// The IPv6 address that a flow is received at.
 pub fn receiver_ipv6(flow: usize) -> Ipv6Addr {
-    nth_ipv6(RECEIVERS_IPV6, flow)
+    of_ipv6(RECEIVERS_IPV6, flow)
 }
 
 /// The flow whose receiver has this address, if it is a receiver's.
@@ -63,7 +63,8 @@ pub(crate) fn of(network: Ipv4Addr, flow: usize) -> Ipv4Addr {
     Ipv4Addr::from(u32::from(network) + flow as u32 + 1)
 }
 
-fn nth_ipv6(network: Ipv6Addr, flow: usize) -> Ipv6Addr {
+/// The same for IPv6.
+pub(crate) fn of_ipv6(network: Ipv6Addr, flow: usize) -> Ipv6Addr {
     debug_assert!(flow < MOST_FLOWS, "there are no more addresses");
     Ipv6Addr::from(u128::from(network) + flow as u128 + 1)
 }

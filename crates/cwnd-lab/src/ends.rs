@@ -88,6 +88,8 @@ pub struct Ends {
     pub receivers: Namespace,
     /// How many packets each device holds, which the kernel may limit.
     pub device_queue: u32,
+    /// Whether they have addresses of IPv6.
+    pub has_ipv6: bool,
 }
 
 impl Ends {
@@ -96,8 +98,12 @@ impl Ends {
     /// # Errors
     /// What could not be made, and why.
     pub fn new(settings: &Settings) -> io::Result<(Ends, [Tun; 2])> {
-        let mut ends =
-            Ends { senders: Namespace::new()?, receivers: Namespace::new()?, device_queue: DEVICE_QUEUE };
+        let mut ends = Ends {
+            senders: Namespace::new()?,
+            receivers: Namespace::new()?,
+            device_queue: DEVICE_QUEUE,
+            has_ipv6: false,
+        };
         let senders = ends.senders.within(|| configure(settings).and_then(|()| Tun::with_offloads()))?;
         let receivers = ends.receivers.within(|| configure(settings).and_then(|()| Tun::with_offloads()))?;
         for end in [&ends.senders, &ends.receivers] {
@@ -115,7 +121,7 @@ impl Ends {
     ///
     /// # Errors
     /// A kernel without IPv6.
-    pub fn add_ipv6(&self, settings: &Settings) -> io::Result<()> {
+    pub fn add_ipv6(&mut self, settings: &Settings) -> io::Result<()> {
         const LEAST_MTU: u32 = 1280;
         if settings.mtu < LEAST_MTU {
             return Err(io::Error::other(format!(
@@ -129,6 +135,7 @@ impl Ends {
             end.within(enable_ipv6)?;
             end.ip(&commands_ipv6(settings, here, there))?;
         }
+        self.has_ipv6 = true;
         Ok(())
     }
 }
@@ -169,7 +176,7 @@ fn commands(settings: &Settings, here: Ipv4Addr, there: Ipv4Addr) -> Vec<String>
 
 /// The same for IPv6, on a device that is up.
 fn commands_ipv6(settings: &Settings, here: Ipv6Addr, there: Ipv6Addr) -> Vec<String> {
-    let first = Ipv6Addr::from(u128::from(here) + 1);
+    let first = address::of_ipv6(here, 0);
     vec![
         format!("address add {first}/128 dev {NAME} nodad"),
         format!("route add local {here}/{PREFIX_IPV6} dev lo"),
@@ -214,7 +221,7 @@ pub(crate) fn configure(settings: &Settings) -> io::Result<()> {
 }
 
 /// Lets this namespace have addresses of IPv6. The kernel makes up none itself, and asks for neither neighbours nor routers.
-fn enable_ipv6() -> io::Result<()> {
+pub(crate) fn enable_ipv6() -> io::Result<()> {
     let settings = [
         ("addr_gen_mode", "1"),
         ("accept_dad", "0"),

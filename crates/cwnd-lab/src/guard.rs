@@ -7,23 +7,24 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// Waits for the end of its input, then kills the processes in two network namespaces until there are none: those that a program
-/// started have parents of their own, or none, so that neither the death of cwnd nor of that program reaches them. It is in
-/// neither namespace itself.
+/// Waits for the end of its input, then kills the processes in the given network namespaces until there are none: those that a
+/// program started have parents of their own, or none, so that neither the death of cwnd nor of that program reaches them. It is in
+/// none of the namespaces itself.
 const SCRIPT: &str = r#"
 cat > /dev/null
 for round in 1 2 3 4 5 6 7 8 9 10; do
     found=
     for process in /proc/[0-9]*; do
-        case "$(readlink "$process/ns/net")" in
-            "$1"|"$2") kill -9 "${process#/proc/}" && found=1 ;;
+        namespace=$(readlink "$process/ns/net")
+        case " $* " in
+            *" ${namespace:-none} "*) kill -9 "${process#/proc/}" && found=1 ;;
         esac
     done
     test "$found" || exit 0
 done
 "#;
 
-/// Ends all programs in two network namespaces when it is dropped, or when the process that has it ends in whatever way.
+/// Ends all programs in some network namespaces when it is dropped, or when the process that has it ends in whatever way.
 pub struct Guard(Child);
 
 impl Guard {
@@ -31,12 +32,13 @@ impl Guard {
     ///
     /// # Errors
     /// If there is no shell.
-    pub fn new(namespaces: [&Namespace; 2]) -> io::Result<Guard> {
-        let [one, other] = namespaces
-            .map(|namespace| fs::read_link(format!("/proc/self/fd/{}", namespace.as_fd().as_raw_fd())));
+    pub fn new<'a>(namespaces: impl IntoIterator<Item = &'a Namespace>) -> io::Result<Guard> {
+        let link =
+            |namespace: &Namespace| fs::read_link(format!("/proc/self/fd/{}", namespace.as_fd().as_raw_fd()));
+        let links: Vec<_> = namespaces.into_iter().map(link).collect::<io::Result<_>>()?;
         let child = Command::new("sh")
             .args(["-c", SCRIPT, "sh"])
-            .args([one?, other?])
+            .args(links)
             // Its end is that of the last process that has the other side, and no program is given that.
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

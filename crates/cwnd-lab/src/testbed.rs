@@ -42,12 +42,12 @@ impl Testbed {
     ///
     /// # Errors
     /// A kernel without IPv6.
-    pub fn add_ipv6(&self) -> io::Result<()> {
+    pub fn add_ipv6(&mut self) -> io::Result<()> {
         self.ends.add_ipv6(&self.settings)
     }
 
-    /// Puts hosts behind both ends, once, as many at each as the scenario has flows. The ends become routers: programs run in the
-    /// hosts from then on.
+    /// Puts hosts behind both ends, once, as many at each as the scenario has flows, with the kinds of addresses that the ends have.
+    /// The ends become routers: programs run in the hosts from then on.
     ///
     /// # Errors
     /// What could not be made.

@@ -77,7 +77,7 @@ fn a_flow_of_ipv6_is_emulated_and_marked() {
     let mut asked = scenario(20, 20, 100, 1, vec![flow("newreno")]);
     asked.stack.ecn = Ecn::Classic;
     asked.network.links[0].queue.ecn_threshold = Some(20);
-    let testbed = Testbed::new(&asked, None).unwrap();
+    let mut testbed = Testbed::new(&asked, None).unwrap();
     testbed.add_ipv6().unwrap();
     // The kernel's own words for neighbours and routers would come in this time.
     thread::sleep(Duration::from_millis(300));

@@ -57,7 +57,7 @@ fn bytes_arrive_as_they_were_sent_whether_packets_are_joined_or_not() {
         asked.network.links[0].effects.duplication = 0.001;
         let inspected = Arc::new(Mutex::new(Inspected::default()));
         let observer = inspects.then(|| Box::new(Inspector(inspected.clone())) as Box<dyn PacketObserver>);
-        let testbed = Testbed::new(&asked, observer).unwrap();
+        let mut testbed = Testbed::new(&asked, observer).unwrap();
         testbed.add_ipv6().unwrap();
         let receivers: [IpAddr; 2] = [address::receiver(0).into(), address::receiver_ipv6(0).into()];
         for to in receivers {

@@ -92,7 +92,7 @@ fn build(
         None => (None, None),
     };
     let testbed = Testbed::new(scenario, observer)
-        .and_then(|testbed| if ipv6 { testbed.add_ipv6().map(|()| testbed) } else { Ok(testbed) })
+        .and_then(|mut testbed| if ipv6 { testbed.add_ipv6().map(|()| testbed) } else { Ok(testbed) })
         .map_err(|error| Failure::broken(format!("the network cannot be built: {error}")))?;
     Ok((testbed, capture))
 }

@@ -61,6 +61,10 @@ Examples:
     ip netns exec cwnd-b2 iperf3 -s
     ip netns exec cwnd-a2 iperf3 -c 198.19.0.2
 
+  The same with a script, which starts a transfer in each host (CWND_SENDERS_NETNS has their namespaces):
+    cwnd lab link --rate '50 Mbit/s' --rtt '40 ms' --hosts 2 --server 'iperf3 -s' -- sh -c '
+      sleep 1; n=0; for host in $CWND_SENDERS_NETNS; do n=$((n + 1)); nsenter --net=$host iperf3 -c 198.19.0.$n & done; wait'
+
   A bad one, with its packets in a file for Wireshark:
     cwnd lab link --rate '10 Mbit/s' --rtt '80 ms' --per '1 %' --jitter 'uniform:5 ms' --pcap bad.pcapng"
 );
@@ -77,9 +81,9 @@ pub struct Flags {
     name: Option<String>,
 
     /// Hosts at each end. With several, their namespaces are called NAME-a1, NAME-a2, ... and NAME-b1, NAME-b2, ... What goes to the
-    /// n-th of the receivers, 198.19.0.n, takes the n-th access links if there are any.
+    /// n-th of the receivers, 198.19.0.n, takes the n-th access links if there are any. COMMAND runs in the first of the senders, with the
+    /// namespaces of all in CWND_SENDERS_NETNS and CWND_SERVERS_NETNS, and the server in each of the receivers.
     #[arg(long, value_name = "N", default_value = "1", value_parser = hosts, allow_hyphen_values = true)]
-    #[arg(conflicts_with_all = ["command", "ipv6"])]
     hosts: u32,
 
     /// End after so long [default: at Ctrl-C].
@@ -161,14 +165,14 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let log = flags.log.as_deref().map(|path| Log::begin(path, flags.log_interval, &scenario)).transpose()?;
     let (testbed, capture) = build(&scenario, flags.ipv6, flags.pcap.as_deref())?;
     let hosts = add_hosts(&testbed, flags.hosts)?;
-    let ends = ends(&testbed, hosts.as_ref());
+    let hosts_of_ends = ends(&testbed, hosts.as_ref());
     let own = flags.name.as_deref().or(flags.command.is_empty().then_some(DEFAULT_NAME));
-    let _names = own.map(|own| give_names(own, &ends)).transpose()?;
+    let _names = own.map(|own| give_names(own, &hosts_of_ends)).transpose()?;
     let outside = flags.outside.then(|| open_outside(&testbed)).transpose()?;
     let name = own.unwrap_or(DEFAULT_NAME);
-    let requests = Requests::listen(name, own.is_some(), ends.into_iter().flatten())
+    let requests = Requests::listen(name, own.is_some(), hosts_of_ends.into_iter().flatten())
         .map_err(|error| Failure::broken(format!("requests of `cwnd lab set` cannot come: {error}")))?;
-    let mut link = Link { flags: flags.link.clone(), hosts: flags.hosts, testbed, requests, log };
+    let mut link = Link { flags: flags.link.clone(), testbed, hosts, requests, log };
     let mut live = Live::new(&scenario);
     let ended = if flags.command.is_empty() {
         keep_up(flags, name, &scenario, &mut link, &stop, &mut live).map(|()| None)
@@ -194,9 +198,9 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
 struct Link {
     /// As they are now.
     flags: LinkFlags,
-    /// At each end.
-    hosts: u32,
     testbed: Testbed,
+    /// Where programs run, if that is not at the ends of the testbed.
+    hosts: Option<Hosts>,
     requests: Requests,
     log: Option<Log>,
 }
@@ -205,7 +209,8 @@ impl Link {
     /// Does what is to be done from time to time: changes that are requested, and the log.
     fn look_after(&mut self) -> Result<(), Failure> {
         if let Some(request) = self.requests.next() {
-            let changed = set::change(&self.flags, self.hosts, &self.testbed, request.text());
+            let hosts = ends(&self.testbed, self.hosts.as_ref())[0].len() as u32;
+            let changed = set::change(&self.flags, hosts, &self.testbed, request.text());
             if let (Ok((flags, scenario, at)), log) = (&changed, &mut self.log) {
                 self.flags = flags.clone();
                 log.as_mut().map_or(Ok(()), |log| log.changed(*at, scenario))?;
@@ -297,8 +302,12 @@ fn resolver(flags: &Flags) -> Resolver {
 
 /// Returns how the program ended; nothing if the emulator ended before.
 fn run_program(flags: &Flags, link: &mut Link) -> Result<Option<ExitStatus>, Failure> {
-    let mut running =
-        Running::start(&link.testbed, &resolver(flags), flags.server.as_deref(), &flags.command)?;
+    let mut running = Running::start(
+        &ends(&link.testbed, link.hosts.as_ref()),
+        &resolver(flags),
+        flags.server.as_deref(),
+        &flags.command,
+    )?;
     while !link.testbed.has_ended() {
         if let Some(ended) = running.ended()? {
             return Ok(Some(ended));

@@ -1,7 +1,7 @@
 //! A program that runs in a network, with its server at the other end.
 
 use crate::failure::Failure;
-use cwnd_lab::{Guard, Program, Resolver, Server, Testbed, address, program};
+use cwnd_lab::{Guard, Namespace, Program, Resolver, Server, address, program};
 use std::{ffi::OsString, io, process::ExitStatus};
 
 /// What a program finds in its environment, for the help of commands that run one.
@@ -18,41 +18,46 @@ pub(super) use environment;
 pub struct Running {
     name: String,
     program: Program,
-    _server: Option<Server>,
+    _servers: Vec<Server>,
     // Dropped last.
     _guard: Guard,
 }
 
 impl Running {
-    /// Starts a program, and before it the server's command line at the other end. `resolver` says where the program finds name
-    /// servers.
+    /// Starts a program at the first sender, and before it the server's command line at each receiver. `resolver` says where the program
+    /// finds name servers.
     ///
     /// # Errors
     /// What cannot be started. Exit codes are those of shells: 127 if there is no such program, 126 if it cannot be executed.
     pub fn start(
-        testbed: &Testbed,
+        [senders, receivers]: &[Vec<&Namespace>; 2],
         resolver: &Resolver,
         server: Option<&str>,
         words: &[OsString],
     ) -> Result<Running, Failure> {
-        let guard = Guard::new([testbed.senders(), testbed.receivers()])
+        let guard = Guard::new(senders.iter().chain(receivers).copied())
             .map_err(|error| Failure::broken(format!("programs cannot be guarded: {error}")))?;
-        let server = server.map(|line| Server::start(line, testbed.receivers())).transpose();
-        let server = server.map_err(|error| Failure::broken(format!("--server: {error}")))?;
+        let servers = receivers.iter().filter_map(|host| Some(Server::start(server?, host)));
+        let servers = servers.collect::<io::Result<_>>();
+        let servers = servers.map_err(|error| Failure::broken(format!("--server: {error}")))?;
         let name = words[0].to_string_lossy().into_owned();
         let cannot = |error: io::Error| {
             let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
             Failure::of_program(code, format!("error: `{name}` cannot be run: {error}"))
         };
-        let mut command = testbed.senders().command(&words[0]).map_err(cannot)?;
+        let mut command = senders[0].command(&words[0]).map_err(cannot)?;
         command
             .args(&words[1..])
             .env("CWND_SERVER", address::receiver(0).to_string())
             .env("CWND_SERVER_IPV6", address::receiver_ipv6(0).to_string())
-            .env("CWND_SERVER_NETNS", testbed.receivers().path());
+            .env("CWND_SERVER_NETNS", receivers[0].path());
+        for (name, hosts) in [("CWND_SENDERS_NETNS", senders), ("CWND_SERVERS_NETNS", receivers)] {
+            let paths: Vec<String> = hosts.iter().map(|host| host.path()).collect();
+            command.env(name, paths.join(" "));
+        }
         resolver.apply(&mut command).map_err(cannot)?;
         let program = Program::start(command).map_err(cannot)?;
-        Ok(Running { name, program, _server: server, _guard: guard })
+        Ok(Running { name, program, _servers: servers, _guard: guard })
     }
 
     /// Returns how it ended; nothing if it has not.

@@ -65,7 +65,8 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let (testbed, capture) = build(&scenario, flags.ipv6, flags.pcap.as_deref())?;
     let shell = [std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into())];
     let words = if flags.command.is_empty() { &shell[..] } else { &flags.command[..] };
-    let mut running = Running::start(&testbed, &Resolver::Own, flags.server.as_deref(), words)?;
+    let ends = [vec![testbed.senders()], vec![testbed.receivers()]];
+    let mut running = Running::start(&ends, &Resolver::Own, flags.server.as_deref(), words)?;
     let ended = loop {
         match running.ended()? {
             Some(ended) => break ended,

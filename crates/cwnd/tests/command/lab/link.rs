@@ -30,8 +30,6 @@ fn wrong_flags_of_a_link_with_a_program_are_refused() {
         (&["lab", "link", "--duration", "1 s", "--", "true"], "--duration"),
         (&["lab", "link", "--log", "link.txt", "--", "true"], "link.jsonl"),
         (&["lab", "link", "--log", "link.jsonl", "--log-interval", "1 ms", "--", "true"], "every 50 ms"),
-        (&["lab", "link", "--hosts", "2", "--", "true"], "--hosts"),
-        (&["lab", "link", "--hosts", "2", "--ipv6"], "--ipv6"),
         (&["lab", "link", "--hosts", "101"], "1 to 100 hosts"),
         (&["lab", "link", "--hosts", "two"], "whole number"),
         (&["lab", "set"], "nothing is to change"),
@@ -212,6 +210,37 @@ fn a_link_needs_no_root_in_a_user_namespace() {
     let named = cwnd(&["lab", "link", "--duration", "1 s"]);
     assert_eq!(named.status.code(), Some(1));
     assert!(stderr(&named).contains("give a program after `--`"), "{}", stderr(&named));
+}
+
+#[test]
+#[ignore = "needs root, TUN devices and ip"]
+fn a_program_finds_all_hosts_of_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = folder.path().join("served");
+    let server = format!("ip -o address show cwnd0 >> {}; exec sleep 100", served.display());
+    // The sleep would outlive its parents.
+    let line = "set -- $CWND_SENDERS_NETNS $CWND_SERVERS_NETNS; test $# = 4 && ip -o address show cwnd0 && \
+                nsenter --net=$2 ping -q -c 1 198.19.0.2 && nsenter --net=$2 ping -6 -q -c 1 2001:2:0:19::2 && \
+                nsenter --net=$4 ping -6 -q -c 1 2001:2:0:18::1 && ping -6 -q -c 1 2001:2:0:18::2 && \
+                (nsenter --net=$4 setsid sleep 86399 &)";
+    let ended = output(&["-q", "--hosts", "2", "--ipv6", "--server", &server], line);
+    let printed = stdout(&ended);
+    assert!(ended.status.success(), "{printed}{}", stderr(&ended));
+    assert!(printed.contains("198.18.0.1/32") && printed.contains("2001:2:0:18::1/128"), "{printed}");
+    let least: Vec<f64> = printed
+        .split("= ")
+        .skip(1)
+        .map(|times| times.split('/').next().unwrap().parse().expect("ping prints times"))
+        .collect();
+    let [across @ .., near] = &least[..] else { panic!("no answer: {printed}") };
+    assert!(across.len() == 3 && across.iter().all(|time| (40.0..70.0).contains(time)), "{least:?}");
+    assert!(*near < 20.0, "{least:?}");
+    let served = fs::read_to_string(&served).unwrap();
+    assert!(served.contains("198.19.0.1/32") && served.contains("198.19.0.2/32"), "{served}");
+    let left = fs::read_dir("/proc").unwrap().flatten().find(|process| {
+        fs::read(process.path().join("cmdline")).is_ok_and(|words| words == b"sleep\x0086399\0")
+    });
+    assert!(left.is_none(), "{left:?}");
 }
 
 #[test]
