@@ -63,7 +63,7 @@ impl<S: Source> Draws<S> {
         self.source.draw()
     }
 
-    /// Takes back the latest `n` draws.
+    /// Withdraws the latest `n` draws.
     pub fn take_back(&mut self, n: usize) {
         let drawn = self.drawn - n as u64;
         while self.kept.len() > 1 && self.latest() > drawn {
@@ -123,7 +123,7 @@ impl Draws<JitterSource> {
         Draws::of(JitterSource::new(shape, stream))
     }
 
-    /// Changes the jitter from the next packet on; its stream goes on. Earlier draws stay.
+    /// Changes the jitter from the next packet on; its stream continues. Earlier draws stay.
     pub fn set_shape(&mut self, shape: JitterShape) {
         self.source = JitterSource::new(shape, self.source.clone().into_stream());
         self.forget();

@@ -90,7 +90,7 @@ impl ClosedForm {
         self.next.all().into_iter().map(last).max().unwrap_or(0)
     }
 
-    /// Takes back the jitter of the latest `n` packets, which [cross the line again](ClosedForm::cross_again).
+    /// Withdraws the jitter of the latest `n` packets, which [cross the line again](ClosedForm::cross_again).
     pub(super) fn take_back_jitter(&mut self, n: usize) {
         if let Some(Jitter { draws, on: true }) = self.jitter() {
             draws.take_back(n);
@@ -101,7 +101,7 @@ impl ClosedForm {
         self.random_line.as_mut()?.jitter.as_mut()
     }
 
-    /// Changes the jitter of a line that had some from the beginning, from `t` on. The random stream goes on.
+    /// Changes the jitter of a line that had some from the beginning, from `t` on. The random stream continues.
     pub fn set_jitter(&mut self, t: u64, shape: Option<JitterShape>, rings: &mut [Ring]) {
         self.store_unstored_first();
         let first = self.count - self.in_system(t);
@@ -116,7 +116,7 @@ impl ClosedForm {
         self.cross_again(first, &places, rings);
     }
 
-    /// Changes the loss model from `t` on, and the stream to draw from if nothing was lost before. Takes back the losses drawn
+    /// Changes the loss model from `t` on, and the stream to draw from if nothing was lost before. Withdraws the losses drawn
     /// for packets that have not crossed the line yet, and draws again.
     pub(super) fn set_loss(&mut self, t: u64, loss: &Loss, stream: Stream, rings: &mut [Ring]) {
         let drawn = self.random_line.as_ref().is_some_and(|line| line.losses.is_some());
