@@ -87,6 +87,8 @@ pub const BUFFER: u32 = 100;
 pub const PAIR_BUFFER: u32 = 330;
 /// Probability of the recorded random loss.
 pub const LOSS: f64 = 0.001;
+/// Ticks a second of the recorded kernel's timer.
+pub const TIMER_HZ: u32 = 1000;
 /// Base round-trip time, seconds.
 pub const RTT: f64 = 0.04;
 /// Duration of runs with one flow and with a pair, and the start of their means, seconds.

@@ -1,7 +1,7 @@
 //! Single flows with random loss: means over many seeds.
 
 use super::Findings;
-use super::cases::{CASES, SINGLE_FROM, SINGLE_TIME};
+use super::cases::{self, CASES, SINGLE_FROM, SINGLE_TIME};
 use super::ours::{self, Means};
 use super::recordings::Recordings;
 use crate::cwnd::Cwnd;
@@ -11,7 +11,7 @@ use cwnd_metrics::statistics::Summary;
 
 /// Runs all cases with the given number of seeds, and compares their means with the recorded ones.
 pub fn compare(cwnd: &Cwnd, recordings: &Recordings, seeds: usize) -> Result<Findings, String> {
-    let results = parallel(CASES.len(), |number| ours::lossy(cwnd, &CASES[number], seeds))?;
+    let results = parallel(CASES.len(), |number| ours::lossy(cwnd, &CASES[number], seeds, cases::TIMER_HZ))?;
     let mut findings = Findings::default();
     let mut rows = Vec::new();
     for (case, result) in CASES.iter().zip(results) {

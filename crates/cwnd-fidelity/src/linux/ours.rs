@@ -95,10 +95,10 @@ pub fn lossless(cwnd: &Cwnd, case: &Case) -> Result<Flow, String> {
     flow(&trace.read()?, 1)
 }
 
-/// Runs a single flow with random loss, once for each seed. The means start at the fifth second.
-pub fn lossy(cwnd: &Cwnd, case: &Case, seeds: usize) -> Result<Vec<Means>, String> {
+/// Runs a single flow with random loss, once for each seed from 1 on, over a kernel with this timer. The means start at the fifth second.
+pub fn lossy(cwnd: &Cwnd, case: &Case, seeds: usize, timer_hz: u32) -> Result<Vec<Means>, String> {
     let mut command = compare_single(cwnd, case);
-    command.args(["--per", &cases::LOSS.to_string()]);
+    command.args(["--per", &cases::LOSS.to_string(), "--seed", "1", "--timer-hz", &timer_hz.to_string()]);
     command.args(["--warm-up", &format!("{} s", cases::SINGLE_FROM), "--repeats", &seeds.to_string()]);
     Ok(means(&mut command)?.into_iter().flatten().collect())
 }

@@ -7,14 +7,13 @@ use super::cases::{
     self, CASES, MODULES, PAIR_FROM, PAIR_OFFSET, PAIR_TIME, PAIRS, SINGLE_FROM, SINGLE_TIME,
 };
 use super::curves::Curve;
-use super::ours;
+use super::ours::{self, Means};
 use super::recordings::{self, Recordings};
 use crate::cwnd::Cwnd;
 use crate::parallel::parallel;
 use crate::program;
 use crate::samples::Samples;
 use crate::table::{cells, table};
-use cwnd_metrics::statistics::Summary;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,6 +21,9 @@ use std::process::Command;
 
 /// The series of kernels that was recorded.
 const KERNEL: &str = "6.1";
+
+/// Ticks a second of Debian's kernels.
+const TIMER_HZ: u32 = 250;
 
 /// A run of one or two flows.
 struct Run {
@@ -55,10 +57,8 @@ pub fn run(rows: &[String]) -> Result<bool, String> {
         let names: Vec<String> = all(&recordings).into_iter().map(|run| run.files[0].clone()).collect();
         return Err(format!("--rows: none of these is a row; rows are {}", names.join(", ")));
     }
-    let absent: Vec<&Run> = runs
-        .iter()
-        .filter(|run| run.files.iter().any(|file| !folder.join(file).with_extension("csv").exists()))
-        .collect();
+    let absent: Vec<&Run> =
+        runs.iter().filter(|run| run.files.iter().any(|file| !csv(&folder, file).exists())).collect();
     println!("{} of {} runs are to be recorded in {}", absent.len(), runs.len(), folder.display());
     let cwnd = Cwnd::find()?;
     parallel(absent.len(), |number| {
@@ -67,12 +67,12 @@ pub fn run(rows: &[String]) -> Result<bool, String> {
         // The others continue meanwhile.
         let flows = flows.inspect_err(|why| eprintln!("{why}"))?;
         for (file, text) in run.files.iter().zip(flows) {
-            keep(&folder.join(file).with_extension("csv"), &text)?;
+            keep(&csv(&folder, file), &text)?;
         }
         println!("{}", run.files.join(", "));
         Ok(())
     })?;
-    print!("{}", compare(&recordings, &folder)?);
+    print!("{}", compare(&recordings, &folder, &cwnd)?);
     Ok(true)
 }
 
@@ -199,6 +199,11 @@ fn rewrite(samples: &Samples, flow: u32) -> Result<String, String> {
     Ok(text)
 }
 
+/// Returns the file of a recording. Names have dots.
+fn csv(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.csv"))
+}
+
 fn keep(file: &Path, text: &str) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", file.display());
     fs::create_dir_all(file.parent().unwrap_or(file)).map_err(failed)?;
@@ -207,7 +212,7 @@ fn keep(file: &Path, text: &str) -> Result<(), String> {
 
 /// Reads a recording of the folder; none if it has not been made.
 fn read(folder: &Path, file: &str) -> Result<Option<Curve>, String> {
-    let file = folder.join(file).with_extension("csv");
+    let file = csv(folder, file);
     match file.exists() {
         true => Ok(Some(recordings::recording(&file)?.curve)),
         false => Ok(None),
@@ -215,7 +220,7 @@ fn read(folder: &Path, file: &str) -> Result<Option<Curve>, String> {
 }
 
 /// Compares what is in the folder with the archive.
-fn compare(archive: &Recordings, folder: &Path) -> Result<String, String> {
+fn compare(archive: &Recordings, folder: &Path, cwnd: &Cwnd) -> Result<String, String> {
     let both = |theirs: f64, ours: f64| {
         [format!("{theirs:.2}"), format!("{ours:.2}"), format!("{:+.1} %", 100.0 * (ours / theirs - 1.0))]
     };
@@ -245,27 +250,7 @@ fn compare(archive: &Recordings, folder: &Path) -> Result<String, String> {
             pairs.push(row);
         }
     }
-    let mut lossy = Vec::new();
-    for module in MODULES {
-        let theirs = &archive.lossy[module];
-        let ours = (1..=theirs.len()).map(|seed| read(folder, &format!("seeds/{module}-0.1-seed{seed}")));
-        let ours: Vec<Curve> = ours.collect::<Result<Vec<_>, String>>()?.into_iter().flatten().collect();
-        if ours.is_empty() {
-            continue;
-        }
-        let mut row = vec![module.to_owned(), theirs.len().to_string(), ours.len().to_string()];
-        for of in [Curve::goodput as fn(&Curve, f64, f64) -> f64, Curve::mean_cwnd] {
-            let mean = |curves: &[Curve]| {
-                let values: Vec<f64> =
-                    curves.iter().map(|curve| of(curve, SINGLE_FROM, SINGLE_TIME)).collect();
-                Summary::of(&values).ok_or("there is no run")
-            };
-            let (theirs, ours) = (mean(theirs)?, mean(&ours)?);
-            row.extend(both(theirs.mean, ours.mean));
-            row.push(ours.ci95.map_or("–".to_owned(), |half| format!("{half:.2}")));
-        }
-        lossy.push(row);
-    }
+    let lossy = lossy(archive, folder, cwnd)?;
     let quantity = ["archive", "machine", ""];
     let of = |words: &[&str]| cells(words);
     let mut text = String::new();
@@ -287,11 +272,24 @@ fn compare(archive: &Recordings, folder: &Path) -> Result<String, String> {
         [of(&["", "Mbit/s"]), [of(&[""]), of(&quantity)].concat()],
         &pairs,
     );
-    let quantity = ["archive", "machine", "", "± 95 %"];
+    let quantity = ["archive", "machine", "cwnd", "", "at most"];
     section(
-        "With random loss of 0.1 %, from 5 to 30 s",
+        "With random loss of 0.1 %, from 5 to 30 s; cwnd loses the same packets as the machine",
         [
-            of(&["", "runs", "", "Mbit/s", "", "", "", "mean cwnd"]),
+            of(&[
+                "",
+                "runs",
+                "",
+                "Mbit/s",
+                "",
+                "",
+                "machine, cwnd",
+                "",
+                "mean cwnd",
+                "",
+                "",
+                "machine, cwnd",
+            ]),
             [of(&["", "archive", "machine"]), of(&quantity), of(&quantity)].concat(),
         ],
         &lossy,
@@ -299,9 +297,55 @@ fn compare(archive: &Recordings, folder: &Path) -> Result<String, String> {
     Ok(text)
 }
 
+/// Returns the rows of flows with random loss. The emulator draws losses as the simulator does, so that with the same seed the n-th packet
+/// of both is lost or not.
+fn lossy(archive: &Recordings, folder: &Path, cwnd: &Cwnd) -> Result<Vec<Vec<String>>, String> {
+    let mut rows = Vec::new();
+    for module in MODULES {
+        let theirs = &archive.lossy[module];
+        let mut machine = Vec::new();
+        for seed in 1..=theirs.len() {
+            let curve = read(folder, &format!("seeds/{module}-0.1-seed{seed}"))?;
+            machine.extend(curve.map(|curve| (seed, curve)));
+        }
+        if machine.is_empty() {
+            continue;
+        }
+        let case = CASES.iter().find(|case| case.module == module);
+        let simulated = case.map(|case| ours::lossy(cwnd, case, theirs.len(), TIMER_HZ)).transpose()?;
+        let mut row = vec![module.to_owned(), theirs.len().to_string(), machine.len().to_string()];
+        for (recorded, simulated_mean) in [
+            (Curve::goodput as fn(&Curve, f64, f64) -> f64, (|means| means.goodput) as fn(&Means) -> f64),
+            (Curve::mean_cwnd, |means| means.cwnd),
+        ] {
+            let of = |curve: &Curve| recorded(curve, SINGLE_FROM, SINGLE_TIME);
+            let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+            let (archived, machine): (Vec<f64>, Vec<(usize, f64)>) = (
+                theirs.iter().map(of).collect(),
+                machine.iter().map(|(seed, curve)| (*seed, of(curve))).collect(),
+            );
+            let real: Vec<f64> = machine.iter().map(|(_, value)| *value).collect();
+            row.extend([format!("{:.2}", mean(&archived)), format!("{:.2}", mean(&real))]);
+            let Some(simulated) = &simulated else {
+                row.extend(["–"; 3].map(str::to_owned));
+                continue;
+            };
+            let same: Vec<f64> =
+                machine.iter().map(|(seed, _)| simulated_mean(&simulated[seed - 1])).collect();
+            let apart = real.iter().zip(&same).map(|(real, same)| (same / real - 1.0).abs());
+            row.push(format!("{:.2}", mean(&same)));
+            row.push(format!("{:+.1} %", 100.0 * (mean(&same) / mean(&real) - 1.0)));
+            row.push(format!("{:.1} %", 100.0 * apart.fold(0.0, f64::max)));
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn a_trace_becomes_a_recording() {
@@ -326,6 +370,15 @@ mod tests {
     fn rows_are_names_or_folders() {
         let run = Run { files: vec!["seeds/reno-0.1-seed2".to_owned()], kind: Kind::Lossy("reno", 2) };
         assert!(run.is("seeds/") && run.is("seeds/reno-0.1-seed2") && !run.is("reno-0") && !run.is("seeds"));
+    }
+
+    #[test]
+    fn each_recording_has_a_file_of_its_own() {
+        let runs = all(&recordings::read().unwrap());
+        let names: Vec<&String> = runs.iter().flat_map(|run| &run.files).collect();
+        let files: BTreeSet<PathBuf> = names.iter().map(|name| csv(Path::new("folder"), name)).collect();
+        assert_eq!(files.len(), names.len());
+        assert!(files.contains(Path::new("folder/seeds/reno-0.1-seed2.csv")));
     }
 
     #[test]
