@@ -1,6 +1,7 @@
 //! What is changed while a scenario runs.
 
 use super::{Dice, Habits, MOST_RATE, kept};
+use crate::naive::has_jitter_alone;
 use cwnd_link::SerialTime;
 use cwnd_scenario::{
     Counting, Discipline, Distribution, Effects, Jitter, JitterShape, LinkId, LinkSpec, Loss, Policer,
@@ -51,6 +52,15 @@ pub fn draw(dice: &mut Dice, scenario: &Scenario, waiting: &[usize], busy: Optio
         let mut links = scenario.network.links.iter();
         let overtaken = links.position(|spec| spec.effects.jitter.is_some_and(|jitter| jitter.reorders));
         link = overtaken.unwrap_or(link);
+    }
+    if let Some(alone) = scenario.network.links.iter().position(has_jitter_alone)
+        && (2..=14).contains(&what)
+        && dice.one_in(2)
+    {
+        link = alone;
+        if dice.one_in(3) {
+            return draw_jitter(dice, link);
+        }
     }
     let spec = &scenario.network.links[link];
     let rate = match spec.rate {
@@ -156,6 +166,19 @@ fn draw_effects(dice: &mut Dice, scenario: &Scenario, link: LinkId, packet: u64)
         effects.ack_thinning = Some(3);
     }
     Action::Effects(link, effects)
+}
+
+/// Another jitter, or none, for a link that has nothing else.
+fn draw_jitter(dice: &mut Dice, link: LinkId) -> Action {
+    let most = Time(dice.pick(&[1, 1_000, 100_000, 10_000_000]));
+    let shape = match dice.below(4) {
+        0 => return Action::Effects(link, Effects::default()),
+        1 => JitterShape::Uniform(most),
+        2 => JitterShape::Normal(most, Time(most.0 / 2)),
+        _ => JitterShape::Sometimes(0.5 * dice.unit(), most),
+    };
+    let jitter = Some(Jitter { shape, reorders: false });
+    Action::Effects(link, Effects { jitter, ..Effects::default() })
 }
 
 /// A link that is in use; often the one with the longest queue, or one at the end of a route.
