@@ -66,16 +66,7 @@ impl JitterSource {
     }
 
     /// Returns the delay of the next packet.
-    #[inline(always)]
     pub fn draw(&mut self) -> u64 {
-        match &mut self.0 {
-            Kind::Uniform { bound, stream } => stream.below(*bound),
-            _ => self.draw_otherwise(),
-        }
-    }
-
-    #[inline(never)]
-    fn draw_otherwise(&mut self) -> u64 {
         match &mut self.0 {
             Kind::Uniform { bound, stream } => stream.below(*bound),
             Kind::Exponential { mean, longest, stream } => {
