@@ -1,8 +1,8 @@
 //! A link that keeps its queue: any link that decides about a packet only when the packet leaves.
 //!
 //! [`super::ClosedForm`] covers drop-tail queues before a rate that seldom changes. Active queue management, traces, jitter that
-//! reorders, copies, slots and policers need the state machines of `cwnd-link`, which are called as time advances: an arrival is put into the queue,
-//! and the transmitter takes the next packet when the one before it has left.
+//! reorders, copies, slots and policers need the state machines of `cwnd-link`, which are called as time advances: an arrival is
+//! put into the queue, and the transmitter takes the next packet when the one before it has left.
 //!
 //! Such a link is always a stage of its own. It handles what arrives before its limit, and what leaves before it. It also
 //! handles what leaves at the limit, because transmissions that end precede arrivals of the same time, unless the limits

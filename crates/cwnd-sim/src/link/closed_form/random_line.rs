@@ -62,10 +62,12 @@ impl ClosedForm {
     #[inline(always)]
     fn end_of_random_line(&mut self, departure: u64) -> u64 {
         let most = self.departures.len();
-        let at = self.end_of_line(departure);
-        let Some(jitter) = self.jitter() else { return at };
-        let late = if jitter.on { jitter.draws.draw(most) } else { 0 };
-        self.not_before = (departure + self.delay + late).max(self.not_before);
+        let late = match self.jitter() {
+            None => return self.end_of_line(departure),
+            Some(jitter) if jitter.on => jitter.draws.draw(most),
+            Some(_) => 0,
+        };
+        self.not_before = self.end_of_line(departure + late);
         self.not_before
     }
 
