@@ -1,8 +1,8 @@
 //! Links: a queue, a transmitter and a line.
 //!
 //! A drop-tail queue before a constant rate, or one that changes in distant steps, has a [closed form](ClosedForm): the departure
-//! of a packet is known when the packet arrives, and so are its loss and its jitter. Every other link is a [`QueuedLink`], which keeps its packets and decides when
-//! they leave.
+//! of a packet is known when the packet arrives, and so are its loss and its jitter. Every other link is a [`QueuedLink`], which
+//! keeps its packets and decides when they leave.
 
 pub mod closed_form;
 mod draws;
