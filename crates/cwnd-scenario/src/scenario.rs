@@ -88,13 +88,18 @@ impl Scenario {
     /// Returns the scenario without the names that decide nothing: those of groups and of delivery traces.
     pub fn without_labels(&self) -> Scenario {
         let mut scenario = self.clone();
-        scenario.flows.iter_mut().for_each(|flow| flow.group = None);
-        for link in &mut scenario.network.links {
+        scenario.take_labels();
+        scenario
+    }
+
+    /// Takes these names out, and returns those of the flows' groups, flow by flow.
+    pub fn take_labels(&mut self) -> Vec<Option<String>> {
+        for link in &mut self.network.links {
             if let Some(Schedule::Trace(trace)) = &mut link.schedule {
                 trace.name.clear();
             }
         }
-        scenario
+        self.flows.iter_mut().map(|flow| flow.group.take()).collect()
     }
 
     /// The same with another seed, and so with other short flows.

@@ -73,7 +73,7 @@ impl RunSpec {
     /// Returns the canonical text up to the scenario.
     fn identity_text(&self) -> String {
         let Identity { engine, versions } = &self.identity;
-        let (engine, versions) = (Value::from(engine.as_str()), to_json(versions));
+        let (engine, versions) = (Value::from(engine.as_str()), to_json(0, versions));
         format!(r#"{{"engine":{engine},"versions":{versions},"scenario":"#)
     }
 
@@ -114,7 +114,9 @@ impl ScenarioText {
     /// Writes a scenario.
     pub fn of(scenario: &Scenario) -> ScenarioText {
         // A seed of zero is left out.
-        ScenarioText(to_json(&Scenario { seed: 0, ..scenario.without_labels() }).into())
+        let scenario = Scenario { seed: 0, ..scenario.without_labels() };
+        let (flows, links) = (scenario.flows.len(), scenario.network.links.len());
+        ScenarioText(to_json(512 * flows + 320 * links + 2048, &scenario).into())
     }
 
     /// Creates it from a text without checks; [`ScenarioText::parse`] checks it.
@@ -177,8 +179,19 @@ fn compare(path: &str, one: Option<&Value>, other: Option<&Value>, found: &mut V
     }
 }
 
-fn to_json(value: &impl serde::Serialize) -> String {
-    serde_json::to_string(value).expect("its maps have text for keys, and its floats are written as they are")
+/// Writes JSON of about so many bytes.
+fn to_json(bytes: usize, value: &impl serde::Serialize) -> String {
+    json_of_about(bytes, value).expect("its maps have text for keys, and its floats are written as they are")
+}
+
+/// Writes JSON into memory for about so many bytes: a text of many flows would be moved each time that it has doubled.
+///
+/// # Errors
+/// If the value cannot be written as JSON.
+pub(crate) fn json_of_about(bytes: usize, value: &impl serde::Serialize) -> Result<String, serde_json::Error> {
+    let mut text = Vec::with_capacity(bytes);
+    serde_json::to_writer(&mut text, value)?;
+    Ok(String::from_utf8(text).expect("JSON is UTF-8"))
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ mod pool;
 mod sweep;
 mod tally;
 
-pub use plan::{Plan, check, plan};
+pub use plan::{Checked, Plan, check, plan, plan_checked};
 
 use crate::{
     EngineKind, Engines, RunKey, RunSpec, StoreError,

@@ -101,7 +101,7 @@ pub enum StoredState {
         /// What was run.
         spec: Box<RunSpec>,
         /// Its scenario, with its seed and without labels ([`Scenario::without_labels`]).
-        scenario: Box<Scenario>,
+        scenario: Arc<Scenario>,
         /// Its counts, without samples.
         outcome: Box<Outcome>,
         /// Metrics that were made from its samples, by name.
@@ -341,8 +341,8 @@ impl Store {
     /// Why the row cannot be used.
     fn unseal(&self, key: RunKey, sealed: Sealed, version: &str) -> Result<StoredState, String> {
         let damaged = "its row in the store is damaged: its scenario, engine and seed do not have its key";
-        let last = self.last_read.borrow();
-        let shared = last.as_ref().ok_or(damaged)?;
+        let mut last = self.last_read.borrow_mut();
+        let shared = last.as_mut().ok_or(damaged)?;
         let seed = sealed.seed as u64;
         if shared.keys.key(seed) != key {
             return Err(damaged.to_owned());
@@ -352,16 +352,18 @@ impl Store {
         }
         let by =
             |reason: String| format!("{reason}; cwnd {version} stored it, and this is {}", crate::VERSION);
-        let scenario = shared.scenario.as_ref();
+        let scenario = shared.scenario.as_mut();
         let scenario = scenario.map_err(|error| by(format!("its scenario cannot be read ({error})")))?;
-        let scenario = Scenario { seed, ..scenario.clone() };
+        // A copy is made only if the run that was read before is still there.
+        Arc::make_mut(scenario).seed = seed;
+        let scenario = Arc::clone(scenario);
         let spec = RunSpec { seed, ..shared.spec.clone() };
         let outcome = columns::read_counts(&scenario, &sealed.content).map_err(by)?;
         let sampled = sealed.sampled.as_deref().map_or(Some(BTreeMap::new()), columns::read_sampled);
         let sampled = sampled.ok_or("the metrics made from samples have changed since")?;
         let trace = sealed.trace.as_deref().map(|bytes| self.find_trace(key, bytes).map(Box::new));
         let trace = trace.transpose()?;
-        let (spec, scenario, outcome) = (Box::new(spec), Box::new(scenario), Box::new(outcome));
+        let (spec, outcome) = (Box::new(spec), Box::new(outcome));
         Ok(StoredState::Done { spec, scenario, outcome, sampled, trace })
     }
 
@@ -435,8 +437,8 @@ struct SharedRow {
     engine: String,
     spec: RunSpec,
     keys: KeysBySeed,
-    /// The scenario without its seed, or why it cannot be read.
-    scenario: Result<Scenario, String>,
+    /// The scenario with the seed of the run that was read last, or why it cannot be read.
+    scenario: Result<Arc<Scenario>, String>,
 }
 
 impl SharedRow {
@@ -444,7 +446,7 @@ impl SharedRow {
     fn new(row: i64, engine: &str, scenario: String) -> Option<SharedRow> {
         let identity: Identity = serde_json::from_str(engine).ok()?;
         let spec = RunSpec { identity, scenario: ScenarioText::from_stored(scenario), seed: 0 };
-        let scenario = spec.scenario.parse().map_err(|error| error.to_string());
+        let scenario = spec.scenario.parse().map(Arc::new).map_err(|error| error.to_string());
         Some(SharedRow { row, engine: engine.to_owned(), keys: spec.keys_by_seed(), spec, scenario })
     }
 }

@@ -29,7 +29,9 @@ pub fn columns() -> Option<usize> {
 /// Returns a text with escapes instead of characters that act on a terminal: texts from files and arguments could clear it
 /// or reorder what it shows. Newlines and tabs stay.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(acts_on_terminals) {
+    // Bytes are looked at first: a document can have many millions.
+    let plain = |byte: u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+    if text.bytes().fold(true, |all, byte| all & plain(byte)) || !text.contains(acts_on_terminals) {
         return text.into();
     }
     let escaped = |c: char| match acts_on_terminals(c) {

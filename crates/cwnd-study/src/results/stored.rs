@@ -77,9 +77,17 @@ pub(crate) struct RunReader<'a> {
     store: &'a Store,
     pub kept: KeptStudy,
     flow_metrics: Vec<&'a str>,
-    /// What the study gives today for the repeats of a cell that are sampled alike: the cell, the scenario and its text.
-    today: Option<(usize, Scenario, ScenarioText)>,
+    today: Option<Today>,
     names: SharedNames,
+}
+
+/// What a study gives today for the repeats of a cell that are sampled alike.
+struct Today {
+    cell: usize,
+    /// Without labels ([`Scenario::without_labels`]).
+    scenario: Scenario,
+    /// The names of its flows' groups.
+    groups: Vec<Option<String>>,
 }
 
 impl<'a> RunReader<'a> {
@@ -127,15 +135,20 @@ impl<'a> RunReader<'a> {
             }
             Some(StoredState::Done { spec, scenario, outcome, sampled, trace }) => {
                 let version = row.as_ref().map_or("", |row| &row.version);
-                let (today, text) = self.today(cell, repeat);
-                if let Some(reason) = difference(&spec.scenario, text, version) {
+                let today = self.today(cell, repeat);
+                // Scenarios that are equal have equal texts, which take longer to write than the scenarios to compare.
+                let is_todays = **scenario == today.scenario;
+                if let Some(reason) = (!is_todays)
+                    .then(|| difference(&spec.scenario, &ScenarioText::of(&today.scenario), version))
+                    .flatten()
+                {
                     let place = format!("{} (repeat {repeat})", study.cell_label(cell));
                     let place = place.trim_start();
                     let command = Provenance::command_in(&self.kept.provenance.command, &store.place());
                     let reason = format!("{place}: {reason}; `{command}` runs it again");
                     return Err(StoreError::new(&store.place(), StoreErrorKind::Foreign, reason));
                 }
-                let scenario = labelled(scenario, today);
+                let scenario = labelled(scenario, &today.groups);
                 let metrics;
                 (metrics, flows) = measure(&mut self.names, &self.flow_metrics, &scenario, outcome, sampled);
                 emulation = outcome.emulation.clone().map(Box::new);
@@ -145,19 +158,19 @@ impl<'a> RunReader<'a> {
         Ok((RunResult { cell, repeat, seed, state, trace, emulation, flows }, row))
     }
 
-    /// Returns what the study gives today for a run, but for its seed unless that draws short flows.
-    fn today(&mut self, cell: usize, repeat: u32) -> (&Scenario, &ScenarioText) {
-        let sample = self.study.sample_of(cell, repeat);
-        let is_same = |(of, scenario, _): &(usize, Scenario, ScenarioText)| {
+    /// Returns what the study gives today for a run.
+    fn today(&mut self, cell: usize, repeat: u32) -> &Today {
+        let (seed, sample) = (self.study.seed_of(cell, repeat), self.study.sample_of(cell, repeat));
+        let is_same = |Today { cell: of, scenario, .. }: &Today| {
             *of == cell && scenario.sample == sample && scenario.arrivals.is_none()
         };
-        let today = self.today.take().filter(is_same).unwrap_or_else(|| {
-            let scenario = self.study.scenario(cell, repeat);
-            let text = ScenarioText::of(&scenario);
-            (cell, scenario, text)
+        let mut today = self.today.take().filter(is_same).unwrap_or_else(|| {
+            let mut scenario = self.study.scenario(cell, repeat);
+            let groups = scenario.take_labels();
+            Today { cell, scenario, groups }
         });
-        let (_, scenario, text) = self.today.insert(today);
-        (scenario, text)
+        today.scenario.seed = seed;
+        self.today.insert(today)
     }
 }
 
@@ -194,13 +207,13 @@ fn difference(stored: &ScenarioText, today: &ScenarioText, version: &str) -> Opt
 }
 
 /// Returns a stored scenario with the names that the study has for its groups of flows.
-fn labelled<'a>(stored: &'a Scenario, today: &Scenario) -> Cow<'a, Scenario> {
-    if today.flows.iter().all(|flow| flow.group.is_none()) {
+fn labelled<'a>(stored: &'a Scenario, groups: &[Option<String>]) -> Cow<'a, Scenario> {
+    if groups.iter().all(Option::is_none) {
         return Cow::Borrowed(stored);
     }
     let mut scenario = stored.clone();
-    for (flow, today) in scenario.flows.iter_mut().zip(&today.flows) {
-        flow.group.clone_from(&today.group);
+    for (flow, group) in scenario.flows.iter_mut().zip(groups) {
+        flow.group.clone_from(group);
     }
     Cow::Owned(scenario)
 }

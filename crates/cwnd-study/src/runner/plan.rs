@@ -5,8 +5,9 @@ use crate::{
     EngineKind, Engines, RunKey, RunSpec, StoredState, Study, key::KeysBySeed, memory::MemoryBudget,
     store::Store,
 };
-use cwnd_scenario::{Cost, Engine, Problem, Scenario, Time, mix};
+use cwnd_scenario::{Cost, Engine, Scenario, Time, mix};
 use std::{
+    borrow::Cow,
     collections::{BTreeSet, HashMap},
     process,
     sync::Arc,
@@ -31,7 +32,7 @@ pub(super) struct Task {
     pub engine: EngineKind,
     pub cell: usize,
     pub repeat: u32,
-    /// What is run, but for the seed and the short flows that it draws.
+    /// What is run, with a seed of its own and the short flows that it draws.
     pub base: Arc<Scenario>,
     /// The specification of the run but for the seed; none if the scenario draws short flows, which are a part of it.
     pub shared_spec: Option<Arc<RunSpec>>,
@@ -42,8 +43,11 @@ pub(super) struct Task {
 }
 
 impl Task {
-    pub fn scenario(&self) -> Scenario {
-        self.base.with_seed(self.seed)
+    pub fn scenario(&self) -> Cow<'_, Scenario> {
+        match self.base.seed == self.seed {
+            true => Cow::Borrowed(&self.base),
+            false => Cow::Owned(self.base.with_seed(self.seed)),
+        }
     }
 
     /// Returns what an engine is to run.
@@ -76,6 +80,12 @@ impl Plan {
         self.engines().into_iter().map(cost).sum()
     }
 
+    /// CPU seconds that all missing runs of simulators take, about.
+    pub fn cpu_s(&self) -> f64 {
+        let simulated = self.tasks.iter().filter(|task| !task.engine.is_real_time());
+        simulated.map(|task| task.cost.cpu_s).sum()
+    }
+
     /// The engines that have something to do, in the order in which their runs are done.
     pub fn engines(&self) -> BTreeSet<EngineKind> {
         self.tasks.iter().map(|task| task.engine).collect()
@@ -86,22 +96,54 @@ impl Plan {
     }
 }
 
-/// Whether the engines take every cell, and the largest run fits into the memory that there is.
+/// What a study runs, which its engines take. For each cell: what repeats have in common that are sampled alike.
+#[derive(Clone, Debug)]
+pub struct Checked(Vec<Vec<Asked>>);
+
+#[derive(Clone, Debug)]
+struct Asked {
+    sample: Option<Time>,
+    /// The scenario of the first of these repeats.
+    base: Arc<Scenario>,
+    cost: Cost,
+}
+
+/// Has the engines check every cell.
 ///
 /// # Errors
-/// The first cell that it does not take, or the largest if that is too large.
-pub fn check(engines: &Engines, study: &Study, memory: MemoryBudget) -> Result<(), RunError> {
-    let mut largest = (0, 0.0);
-    for cell in 0..study.cells.len() {
-        // The first repeat is traced if any is, and so the largest.
-        let cost = engines.of(study.cells[cell].engine).check(&study.scenario(cell, 0));
-        let cost = cost.map_err(|problems| RunError::Refused { cell, problems })?;
-        if cost.memory > largest.1 {
-            largest = (cell, cost.memory);
+/// The first cell that an engine does not take.
+pub fn check(engines: &Engines, study: &Study) -> Result<Checked, RunError> {
+    let of_cell = |cell: usize| {
+        let mut asked: Vec<Asked> = Vec::new();
+        for repeat in 0..study.repeats {
+            let sample = study.sample_of(cell, repeat);
+            if asked.iter().any(|asked| asked.sample == sample) {
+                continue;
+            }
+            let base = study.scenario(cell, repeat);
+            let cost = engines.of(study.cells[cell].engine).check(&base);
+            let cost = cost.map_err(|problems| RunError::Refused { cell, problems })?;
+            asked.push(Asked { sample, base: Arc::new(base), cost });
+        }
+        Ok(asked)
+    };
+    (0..study.cells.len()).map(of_cell).collect::<Result<_, _>>().map(Checked)
+}
+
+impl Checked {
+    /// Returns it if the largest run fits into memory, with so many bytes more.
+    ///
+    /// # Errors
+    /// Which cell has it, if it does not.
+    pub fn fit(self, memory: MemoryBudget, more: f64) -> Result<Checked, RunError> {
+        let of_cell = |asked: &Vec<Asked>| asked.iter().map(|asked| asked.cost.memory).fold(0.0, f64::max);
+        let largest = self.0.iter().map(of_cell).enumerate();
+        let (cell, needed) = largest.max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap_or_default();
+        match memory.check(needed + more) {
+            Ok(()) => Ok(self),
+            Err(memory) => Err(RunError::TooLarge { cell, memory }),
         }
     }
-    let (cell, needed) = largest;
-    memory.check(needed).map_err(|memory| RunError::TooLarge { cell, memory })
 }
 
 /// Finds out what a store has not yet of a study, and what it costs. Runs that failed are tried again, and so are
@@ -110,27 +152,33 @@ pub fn check(engines: &Engines, study: &Study, memory: MemoryBudget) -> Result<(
 /// # Errors
 /// If an engine refuses a cell, or the store cannot be read.
 pub fn plan(engines: &Engines, study: &Study, store: &Store) -> Result<Plan, RunError> {
+    plan_checked(check(engines, study)?, engines, study, store)
+}
+
+/// Does as [`plan`] for a study that these engines have checked.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn plan_checked(
+    checked: Checked,
+    engines: &Engines,
+    study: &Study,
+    store: &Store,
+) -> Result<Plan, RunError> {
     store.sweep_traces();
     let mut plan = Plan { keys: Vec::new(), present: 0, notes: Vec::new(), tasks: Vec::new() };
     let mut candidates: Vec<Task> = Vec::new();
     let mut known: HashMap<RunKey, usize> = HashMap::new();
-    for cell in 0..study.cells.len() {
+    for (cell, asked) in checked.0.into_iter().enumerate() {
         let kind = study.cells[cell].engine;
         let engine = engines.of(kind);
         // Repeats differ in their seeds (and in the short flows drawn from them), and in whether they are sampled.
-        let mut asked: Vec<Asked> = Vec::new();
+        let shared: Vec<_> = asked.iter().map(|asked| asked.shared(&**engine)).collect();
         for repeat in 0..study.repeats {
             let (seed, traced) = (study.seed_of(cell, repeat), study.is_traced(cell, repeat));
             let sample = study.sample_of(cell, repeat);
-            let place = match asked.iter().position(|asked| asked.sample == sample) {
-                Some(place) => place,
-                None => {
-                    let first = Asked::new(&**engine, study.scenario(cell, repeat));
-                    asked.push(first.map_err(|problems| RunError::Refused { cell, problems })?);
-                    asked.len() - 1
-                }
-            };
-            let Asked { base, cost, shared, .. } = &asked[place];
+            let alike = asked.iter().zip(&shared).find(|(asked, _)| asked.sample == sample);
+            let (Asked { base, cost, .. }, shared) = alike.expect("every way to sample was checked");
             let key = match shared {
                 Some((_, keys)) => keys.key(seed),
                 None => RunKey::of(&**engine, &study.scenario(cell, repeat)),
@@ -181,28 +229,14 @@ pub fn plan(engines: &Engines, study: &Study, store: &Store) -> Result<Plan, Run
     Ok(plan)
 }
 
-/// What repeats of a cell have in common that are sampled alike.
-struct Asked {
-    sample: Option<Time>,
-    base: Arc<Scenario>,
-    cost: Cost,
-    /// The specification but for the seed, and the keys; none if each repeat draws its own short flows.
-    shared: Option<(Arc<RunSpec>, KeysBySeed)>,
-}
-
 impl Asked {
-    /// Checks the first of the repeats.
-    ///
-    /// # Errors
-    /// If the engine refuses it.
-    fn new(engine: &dyn Engine, scenario: Scenario) -> Result<Asked, Vec<Problem>> {
-        let cost = engine.check(&scenario)?;
-        let shared = scenario.arrivals.is_none().then(|| {
-            let spec = RunSpec::new(engine, &scenario);
+    /// Returns the specification of the runs but for the seed, and their keys; none if each draws its own short flows.
+    fn shared(&self, engine: &dyn Engine) -> Option<(Arc<RunSpec>, KeysBySeed)> {
+        self.base.arrivals.is_none().then(|| {
+            let spec = RunSpec::new(engine, &self.base);
             let keys = spec.keys_by_seed();
             (Arc::new(spec), keys)
-        });
-        Ok(Asked { sample: scenario.sample, base: Arc::new(scenario), cost, shared })
+        })
     }
 }
 

@@ -6,10 +6,7 @@ mod study;
 
 pub use flags::Flags;
 
-use super::{
-    check::{self, StudyCost},
-    run::{self, Announce, Prepared},
-};
+use super::run::{self, Announce, Prepared};
 use crate::{
     engines,
     failure::Failure,
@@ -26,7 +23,7 @@ use cwnd_scenario::{Problem, Scenario, Trace, registered_name};
 use cwnd_study::{
     Cell, EngineKind, Engines, Results, RunResult, Study, TracedRun,
     memory::{MemoryBudget, TooMuchMemory},
-    runner::{self, RunError},
+    runner::{self, Checked, RunError},
     trace_file,
 };
 use std::{fs, path::PathBuf, sync::Arc};
@@ -44,17 +41,23 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         return output::print(&text.text);
     }
     check_files(&flags)?;
-    let scenarios: Vec<Scenario> = (0..study.cells.len()).map(|cell| study.scenario(cell, 0)).collect();
     let labels: Vec<String> = (0..study.cells.len()).map(|cell| study.cell_label(cell)).collect();
+    let recorded = if flags.recording.is_asked() { study.cells.len() } else { 0 };
+    let scenarios: Vec<Scenario> = (0..recorded).map(|cell| study.scenario(cell, 0)).collect();
     let recorded: Vec<Recorded<'_>> = (scenarios.iter().zip(&labels).zip(&study.cells))
         .map(|((scenario, name), cell)| Recorded { name, scenario, engine: cell.engine })
         .collect();
     let engines = engines_for(&flags, &study, &recorded)?;
-    let memory = check(&engines, &study, memory, flags.save.is_none())?;
+    let kept = if flags.save.is_none() { kept_memory(&study) } else { 0.0 };
+    let checked = check(&engines, &study, memory, kept)?;
     notes(&flags, flags.recording.check(&recorded)?);
 
     let command = command(&flags);
-    let mut prepared = Prepared::new(study, engines, flags.save.clone(), command, memory)?;
+    let memory = MemoryBudget { bytes: memory.bytes - kept, ..memory };
+    let mut prepared = Prepared::checked(study, checked, engines, flags.save.clone(), command, memory)?;
+    if flags.save.is_none() {
+        check_time(prepared.plan.cpu_s())?;
+    }
     let announce = match (&flags.save, flags.quiet) {
         (None, false) => Announce::IfLong,
         (_, quiet) => Announce::of(quiet),
@@ -143,39 +146,31 @@ fn engines_for(flags: &Flags, study: &Study, recorded: &[Recorded<'_>]) -> Resul
     })
 }
 
-/// Checks that the engines accept the runs, and that these fit into the machine. Returns the memory that runs may use
-/// together: of a comparison in memory, less what its results need.
-fn check(
-    engines: &Engines,
-    study: &Study,
-    memory: MemoryBudget,
-    in_memory: bool,
-) -> Result<MemoryBudget, Failure> {
-    match runner::check(engines, study, memory) {
-        Ok(()) => {}
-        Err(RunError::Refused { problems, .. }) => {
+/// Checks that the engines accept the runs, and that these fit into the machine, with so many bytes of results.
+fn check(engines: &Engines, study: &Study, memory: MemoryBudget, kept: f64) -> Result<Checked, Failure> {
+    let checked = runner::check(engines, study).and_then(|checked| checked.fit(memory, kept));
+    checked.map_err(|error| match error {
+        RunError::Refused { problems, .. } => {
             let by_flag =
                 |problem: &Problem| Problem { place: study::by_flag(&problem.place), ..problem.clone() };
-            return Err(Failure::problems(&problems.iter().map(by_flag).collect::<Vec<_>>()));
+            Failure::problems(&problems.iter().map(by_flag).collect::<Vec<_>>())
         }
-        Err(RunError::TooLarge { memory, .. }) => return Err(too_much(study, &memory)),
-        Err(error @ RunError::Store(_)) => return Err(run::refused(study, &error)),
+        RunError::TooLarge { memory, .. } => too_much(study, &memory),
+        error @ RunError::Store(_) => run::refused(study, &error),
+    })
+}
+
+/// Checks that runs whose results are not kept do not take too long.
+fn check_time(cpu_s: f64) -> Result<(), Failure> {
+    if cpu_s <= MOST_CPU {
+        return Ok(());
     }
-    if !in_memory {
-        return Ok(memory);
-    }
-    let cost: StudyCost = check::cost(engines, study)?;
-    let kept = kept_memory(study);
-    memory.check(cost.memory + kept).map_err(|error| too_much(study, &error))?;
-    if cost.cpu_s > MOST_CPU {
-        return Err(Failure::bad_input(format!(
-            "this would take about {:.0} hours of CPU time, and {:.0} are the most: take a shorter --duration, a lower \
-             --rate or fewer --repeats, or keep what is done with --save",
-            cost.cpu_s / 3600.0,
-            MOST_CPU / 3600.0
-        )));
-    }
-    Ok(MemoryBudget { bytes: memory.bytes - kept, ..memory })
+    Err(Failure::bad_input(format!(
+        "this would take about {:.0} hours of CPU time, and {:.0} are the most: take a shorter --duration, a lower --rate or \
+         fewer --repeats, or keep what is done with --save",
+        cpu_s / 3600.0,
+        MOST_CPU / 3600.0
+    )))
 }
 
 fn too_much(study: &Study, error: &TooMuchMemory) -> Failure {

@@ -7,7 +7,7 @@ use cwnd_study::{
     EngineKind, Engines, KeptStudy, Provenance, Results, RunResult, RunScale, Store, StoreErrorKind,
     StoredRun, Study,
     memory::MemoryBudget,
-    runner::{self, Limits, Plan, Progress, RunError, RunSummary, Sweep, SweepError},
+    runner::{self, Checked, Limits, Plan, Progress, RunError, RunSummary, Sweep, SweepError},
 };
 use std::{path::PathBuf, sync::atomic::AtomicBool};
 
@@ -38,7 +38,23 @@ impl Prepared {
         memory: MemoryBudget,
     ) -> Result<Prepared, Failure> {
         // Before anything is written.
-        runner::check(&engines, &study, memory).map_err(|error| refused(&study, &error))?;
+        let checked = runner::check(&engines, &study).and_then(|checked| checked.fit(memory, 0.0));
+        let checked = checked.map_err(|error| refused(&study, &error))?;
+        Prepared::checked(study, checked, engines, directory, command, memory)
+    }
+
+    /// Does as [`Prepared::new`] for a study that these engines have checked, and whose largest run fits into memory.
+    ///
+    /// # Errors
+    /// If the directory is not for the study.
+    pub(crate) fn checked(
+        study: Study,
+        checked: Checked,
+        engines: Engines,
+        directory: Option<PathBuf>,
+        command: String,
+        memory: MemoryBudget,
+    ) -> Result<Prepared, Failure> {
         let failed = |error| Failure::store(&error);
         let mut store = directory.as_deref().map_or_else(Store::in_memory, Store::create).map_err(failed)?;
         let kept_study = match store.study() {
@@ -56,7 +72,8 @@ impl Prepared {
                 other.name
             )));
         }
-        let plan = runner::plan(&engines, &study, &store).map_err(|error| refused(&study, &error))?;
+        let plan = runner::plan_checked(checked, &engines, &study, &store);
+        let plan = plan.map_err(|error| refused(&study, &error))?;
         store.keep_inputs(&study).map_err(failed)?;
         store.keep_study(&kept(&study, &plan, command)).map_err(failed)?;
         Ok(Prepared { study, directory, plan, store, engines, memory })
