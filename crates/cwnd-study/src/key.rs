@@ -188,7 +188,10 @@ fn to_json(bytes: usize, value: &impl serde::Serialize) -> String {
 ///
 /// # Errors
 /// If the value cannot be written as JSON.
-pub(crate) fn json_of_about(bytes: usize, value: &impl serde::Serialize) -> Result<String, serde_json::Error> {
+pub(crate) fn json_of_about(
+    bytes: usize,
+    value: &impl serde::Serialize,
+) -> Result<String, serde_json::Error> {
     let mut text = Vec::with_capacity(bytes);
     serde_json::to_writer(&mut text, value)?;
     Ok(String::from_utf8(text).expect("JSON is UTF-8"))

@@ -105,7 +105,7 @@ fn work(arguments: Vec<OsString>) -> u8 {
 /// Prints what is wrong with the flags: one message, in colour unless a flag has to be made printable.
 fn refuse(error: &clap::Error, arguments: &[OsString]) -> u8 {
     // The message repeats the arguments, colours among them.
-    let acts = |word: &OsString| word.to_string_lossy().contains(terminal::acts_on_terminals);
+    let acts = |word: &OsString| !terminal::is_plain(&word.to_string_lossy());
     match arguments.iter().any(acts) {
         true => terminal::write_error_line(error.render().to_string().trim_end()),
         false => drop(error.print()),

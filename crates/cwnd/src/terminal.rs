@@ -29,9 +29,7 @@ pub fn columns() -> Option<usize> {
 /// Returns a text with escapes instead of characters that act on a terminal: texts from files and arguments could clear it
 /// or reorder what it shows. Newlines and tabs stay.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    // Bytes are looked at first: a document can have many millions.
-    let plain = |byte: u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
-    if text.bytes().fold(true, |all, byte| all & plain(byte)) || !text.contains(acts_on_terminals) {
+    if is_plain(text) {
         return text.into();
     }
     let escaped = |c: char| match acts_on_terminals(c) {
@@ -39,6 +37,13 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         false => c.to_string(),
     };
     text.chars().map(escaped).collect::<String>().into()
+}
+
+/// Returns whether no character of a text [acts on a terminal](acts_on_terminals).
+pub fn is_plain(text: &str) -> bool {
+    // A document can have many millions of bytes, which mostly are ASCII and take less time to look at than characters.
+    let is_plain_ascii = |byte: u8| matches!(byte, b'\n' | b'\t' | b' '..=b'~');
+    text.bytes().fold(true, |all, byte| all & is_plain_ascii(byte)) || !text.contains(acts_on_terminals)
 }
 
 /// Whether it is a control character (C0 or C1) other than newline and tab, or one of Unicode's bidirectional marks.

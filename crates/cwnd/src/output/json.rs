@@ -1,7 +1,7 @@
 //! Results as one JSON document.
 
 use crate::measured::{Measured, Timing};
-use crate::terminal::acts_on_terminals;
+use crate::terminal::{acts_on_terminals, is_plain};
 use cwnd_experiment::settings::{Setting, SettingKind};
 use cwnd_metrics::RunMetrics;
 use cwnd_report::spread::Spread;
@@ -106,6 +106,7 @@ pub fn document(study: &Study, names: &[String], runs: &[Vec<Measured>]) -> Stri
         deviation: spread.deviation,
         valid: !spread.is_too_wide(),
     });
+    let flows: usize = runs.iter().flatten().map(|run| run.metrics.flows.len()).sum();
     let runs = names.iter().zip(&settings).zip(runs).flat_map(|((name, settings), repeats)| {
         repeats.iter().map(move |run| Run {
             algorithm: name,
@@ -119,12 +120,15 @@ pub fn document(study: &Study, names: &[String], runs: &[Vec<Measured>]) -> Stri
     });
     let command = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let command = std::iter::once("cwnd".to_owned()).chain(command).collect();
-    pretty(&Document {
-        version: env!("CARGO_PKG_VERSION"),
-        command,
-        runs: runs.collect(),
-        spreads: spreads.collect(),
-    })
+    pretty_of_about(
+        2048 * (flows + 1),
+        &Document {
+            version: env!("CARGO_PKG_VERSION"),
+            command,
+            runs: runs.collect(),
+            spreads: spreads.collect(),
+        },
+    )
 }
 
 /// Returns the settings of a cell, as a study would write their values.
@@ -142,14 +146,21 @@ fn settings(cell: &Cell) -> Map<String, Value> {
 
 /// A value as JSON that a person can read, with a newline.
 pub fn pretty(value: &impl Serialize) -> String {
+    pretty_of_about(0, value)
+}
+
+/// Does the same in memory for about so many bytes: a document of many flows would be moved each time that it has doubled.
+fn pretty_of_about(bytes: usize, value: &impl Serialize) -> String {
+    let mut text = Vec::with_capacity(bytes);
     // What is serialised here are plain structs with text keys, for which JSON cannot fail.
-    let text = serde_json::to_string_pretty(value).expect("plain data become JSON");
+    serde_json::to_writer_pretty(&mut text, value).expect("plain data become JSON");
+    let text = String::from_utf8(text).expect("JSON is UTF-8");
     // JSON has escapes of its own, so that the document stays the same where it is printed.
     let escaped = |c: char| match acts_on_terminals(c) {
         true => format!("\\u{:04x}", u32::from(c)),
         false => c.to_string(),
     };
-    if text.contains(acts_on_terminals) {
+    if !is_plain(&text) {
         return text.chars().map(escaped).chain(["\n".to_owned()]).collect();
     }
     text + "\n"
