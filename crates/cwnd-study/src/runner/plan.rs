@@ -138,7 +138,7 @@ impl Checked {
     pub fn fit(self, memory: MemoryBudget, more: f64) -> Result<Checked, RunError> {
         let of_cell = |asked: &Vec<Asked>| asked.iter().map(|asked| asked.cost.memory).fold(0.0, f64::max);
         let largest = self.0.iter().map(of_cell).enumerate();
-        let (cell, needed) = largest.max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap_or_default();
+        let (cell, needed) = largest.rev().max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap_or_default();
         match memory.check(needed + more) {
             Ok(()) => Ok(self),
             Err(memory) => Err(RunError::TooLarge { cell, memory }),

@@ -233,12 +233,8 @@ fn little_memory_runs_one_after_the_other() {
     let (bench, study) = (Bench::new(), study(STUDY));
     let (_, ran, _) = bench.run(Toy { memory: 0.7e9, ..Toy::default() }, &study);
     assert_eq!(ran.done, 12);
-    let error = check(
-        &simulator(Toy { memory: 2e9, ..Toy::default() }.into()),
-        &study,
-        MemoryBudget::stated(1_000_000_000),
-    )
-    .unwrap_err();
+    let checked = check(&simulator(Toy { memory: 2e9, ..Toy::default() }.into()), &study).unwrap();
+    let error = checked.fit(MemoryBudget::stated(1_000_000_000), 0.0).unwrap_err();
     assert!(matches!(error, RunError::TooLarge { cell: 0, .. }), "{error:?}");
     assert_eq!(
         error.to_string(),
@@ -490,7 +486,7 @@ fn an_engine_that_is_not_there_refuses_its_cells() {
     let engines = simulator(Toy::default().into());
     let error = plan(&engines, &study, &bench.store()).unwrap_err();
     assert_eq!(error.to_string(), "engine: there is no laboratory here");
-    let error = check(&engines, &study, MemoryBudget::stated(1_000_000_000)).unwrap_err();
+    let error = check(&engines, &study).unwrap_err();
     assert!(matches!(error, RunError::Refused { cell: 1, .. }), "{error:?}");
     // One engine alone needs no other.
     let simulated = study.on_engine(EngineKind::Sim).unwrap();

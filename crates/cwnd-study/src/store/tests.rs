@@ -87,7 +87,7 @@ fn what_is_stored_is_there() {
     let row = store.get(fixture.key).unwrap().unwrap();
     assert_eq!((row.cpu_s, row.version.as_str()), (0.25, env!("CARGO_PKG_VERSION")));
     let StoredState::Done { spec, scenario, outcome, sampled, trace } = row.state else { panic!("{row:?}") };
-    assert_eq!((*spec, *scenario), (fixture.spec, fixture.scenario));
+    assert_eq!((*spec, &*scenario), (fixture.spec, &fixture.scenario));
     assert_eq!(*outcome, Outcome { trace: None, ..fixture.outcome });
     assert_eq!(
         sampled.iter().map(|(k, v)| (k.as_str(), v.to_bits())).collect::<Vec<_>>(),
