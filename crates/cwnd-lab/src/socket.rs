@@ -14,17 +14,29 @@ pub const PORT: u16 = 5001;
 const NOT_SENT: libc::c_int = 1 << 20;
 
 /// A socket that takes connections for a flow's receiver, with that congestion control: of it hangs how marks are echoed. It
-/// offers at most `window` bytes.
+/// offers at most `window` bytes, once its connections are told so ([`offer_at_most`]).
 ///
 /// # Errors
 /// If the kernel refuses; that it has no such congestion control, for one.
 pub fn listen(address: Ipv4Addr, algorithm: &str, window: u32) -> io::Result<Socket> {
     let socket = tcp(algorithm)?;
-    offer_at_most(&socket, window)?;
+    offer_at_most(&socket, scaled_for(window))?;
     socket.set_reuse_address(true)?;
     socket.bind(&SockAddr::from(SocketAddrV4::new(address, PORT)))?;
     socket.listen(4)?;
     Ok(socket)
+}
+
+/// Returns what a listener may offer so that its connections have the scale of a host whose receive buffers hold twice the window
+/// (`tcp_adv_win_scale` = 1), which is the simulator's too ([`cwnd_tcp::GrowingWindow`]). The kernel derives the scale from the clamp. With
+/// a finer scale than a host's, the window changes at each ACK while it grows, and none of these ACKs has the header that Linux predicts.
+fn scaled_for(window: u32) -> u32 {
+    const WITHOUT_SCALE: u32 = 65_535;
+    const BUFFER_UNIT: u32 = 65_536;
+    if window <= WITHOUT_SCALE {
+        return window;
+    }
+    window.saturating_mul(2).checked_next_multiple_of(BUFFER_UNIT).unwrap_or(u32::MAX)
 }
 
 /// Have a receiver offer no more than so many bytes. Kernels since 6.10 lift that when they learn how much memory packets take, so
@@ -208,6 +220,19 @@ mod tests {
         let info = TcpInfo::of(&socket).unwrap();
         assert_eq!((info.cwnd, info.ssthresh()), (10, f64::INFINITY));
         drop(listener);
+    }
+
+    #[test]
+    fn a_listener_is_given_the_scale_of_a_buffer_of_twice_the_window() {
+        // 14 bits are the kernel's scale for a clamp of 2^29 and more; it takes the position of the highest bit less 15.
+        let scale = |window: u32| scaled_for(window).ilog2().saturating_sub(15).min(14);
+        for segments in [46, 2172, 46_341, 1 << 20] {
+            let simulated = cwnd_tcp::GrowingWindow::new(u64::from(segments), 1448);
+            assert_eq!(scale(segments * 1448), simulated.scale(), "{segments} segments");
+        }
+        // Without a scale, what the SYN-ACK offers is the clamp.
+        assert_eq!([1, 65_535].map(scaled_for), [1, 65_535]);
+        assert_eq!(scaled_for(u32::MAX), u32::MAX);
     }
 
     #[test]

@@ -43,6 +43,11 @@ impl GrowingWindow {
         self.units(FIRST + received * 2 * self.payload)
     }
 
+    /// Returns the scale that the receiver's SYN announces (RFC 7323 section 2.2).
+    pub fn scale(&self) -> u32 {
+        self.scale
+    }
+
     /// Returns a number of bytes in units, rounded up.
     fn units(&self, bytes: u64) -> u64 {
         (bytes + (1 << self.scale) - 1) >> self.scale
