@@ -27,9 +27,9 @@ pub fn listen(address: Ipv4Addr, algorithm: &str, window: u32) -> io::Result<Soc
     Ok(socket)
 }
 
-/// Returns what a listener may offer so that its connections have the scale of a host whose receive buffers hold twice the window
-/// (`tcp_adv_win_scale` = 1), which is the simulator's too ([`cwnd_tcp::GrowingWindow`]). The kernel derives the scale from the clamp. With
-/// a finer scale than a host's, the window changes at each ACK while it grows, and none of these ACKs has the header that Linux predicts.
+/// Returns the clamp of a listener with which its connections get the window scale of a host whose receive buffers hold twice the
+/// window (`tcp_adv_win_scale` = 1). The simulator has the same scale ([`cwnd_tcp::GrowingWindow`]). The kernel derives the scale from the
+/// clamp. With a finer scale, each ACK advertises another window while it grows, and Linux's header prediction fails for all of them.
 fn scaled_for(window: u32) -> u32 {
     const WITHOUT_SCALE: u32 = 65_535;
     const BUFFER_UNIT: u32 = 65_536;

@@ -92,7 +92,7 @@ impl Scenario {
         scenario
     }
 
-    /// Takes these names out, and returns those of the flows' groups, flow by flow.
+    /// Removes these names, and returns those of the flows' groups, flow by flow.
     pub fn take_labels(&mut self) -> Vec<Option<String>> {
         for link in &mut self.network.links {
             if let Some(Schedule::Trace(trace)) = &mut link.schedule {

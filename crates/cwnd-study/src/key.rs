@@ -179,16 +179,17 @@ fn compare(path: &str, one: Option<&Value>, other: Option<&Value>, found: &mut V
     }
 }
 
-/// Writes JSON of about so many bytes.
+/// Writes a value as JSON, with memory reserved for `bytes` bytes.
 fn to_json(bytes: usize, value: &impl serde::Serialize) -> String {
-    json_of_about(bytes, value).expect("its maps have text for keys, and its floats are written as they are")
+    json_with_capacity(bytes, value)
+        .expect("its maps have text for keys, and its floats are written as they are")
 }
 
-/// Writes JSON into memory for about so many bytes: a text of many flows would be moved each time that it has doubled.
+/// Writes a value as JSON, with memory reserved for `bytes` bytes. Without it, a text of many flows is copied each time its memory grows.
 ///
 /// # Errors
 /// If the value cannot be written as JSON.
-pub(crate) fn json_of_about(
+pub(crate) fn json_with_capacity(
     bytes: usize,
     value: &impl serde::Serialize,
 ) -> Result<String, serde_json::Error> {

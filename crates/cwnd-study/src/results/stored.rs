@@ -81,7 +81,7 @@ pub(crate) struct RunReader<'a> {
     names: SharedNames,
 }
 
-/// What a study gives today for the repeats of a cell that are sampled alike.
+/// What a study gives today for the repeats of a cell with the same time between samples.
 struct Today {
     cell: usize,
     /// Without labels ([`Scenario::without_labels`]).

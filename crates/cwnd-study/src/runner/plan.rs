@@ -96,7 +96,7 @@ impl Plan {
     }
 }
 
-/// What a study runs, which its engines take. For each cell: what repeats have in common that are sampled alike.
+/// A study that its engines accept. Each cell has one entry for all repeats with the same time between samples.
 #[derive(Clone, Debug)]
 pub struct Checked(Vec<Vec<Asked>>);
 
@@ -131,10 +131,10 @@ pub fn check(engines: &Engines, study: &Study) -> Result<Checked, RunError> {
 }
 
 impl Checked {
-    /// Returns it if the largest run fits into memory, with so many bytes more.
+    /// Returns it if the largest run fits into the memory budget together with `more` bytes.
     ///
     /// # Errors
-    /// Which cell has it, if it does not.
+    /// The cell of the largest run, if it does not fit.
     pub fn fit(self, memory: MemoryBudget, more: f64) -> Result<Checked, RunError> {
         let of_cell = |asked: &Vec<Asked>| asked.iter().map(|asked| asked.cost.memory).fold(0.0, f64::max);
         let largest = self.0.iter().map(of_cell).enumerate();

@@ -1,6 +1,6 @@
 //! What columns of the database hold: JSON, compressed in zlib's format.
 
-use crate::key::json_of_about;
+use crate::key::json_with_capacity;
 use cwnd_metrics::SAMPLED_VERSION;
 use cwnd_scenario::{Outcome, Scenario};
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
@@ -43,7 +43,7 @@ pub(super) fn write_counts(scenario: &Scenario, outcome: &Outcome) -> Result<Vec
         ));
     }
     let bytes = 768 * found.0 + 192 * found.1;
-    let text = json_of_about(bytes, &Counts { format: COUNTS_FORMAT, counts: outcome });
+    let text = json_with_capacity(bytes, &Counts { format: COUNTS_FORMAT, counts: outcome });
     let text = text.map_err(|error| format!("the engine's counts cannot be stored: {error}"))?;
     // JSON has no text but `null` for a number that is not finite, and what cannot be read back must not be stored.
     if text.contains("null") {
@@ -123,7 +123,7 @@ pub(super) fn decompress(bytes: &[u8]) -> Option<String> {
                 Status::StreamEnd => return String::from_utf8(text).ok(),
                 // The text is longer than the memory for it, or the bytes end before it does.
                 _ if text.len() == text.capacity() && decompressor.total_out() < MOST_BYTES => {
-                    text.reserve(rest_of(bytes.len(), &decompressor).max(text.capacity()));
+                    text.reserve(rest_of(bytes.len(), decompressor).max(text.capacity()));
                 }
                 _ if (decompressor.total_in(), decompressor.total_out()) == done => return None,
                 _ => {}
@@ -132,8 +132,8 @@ pub(super) fn decompress(bytes: &[u8]) -> Option<String> {
     })
 }
 
-/// Returns about how long the rest of a text is of which so many compressed bytes are decompressed in part, if it is like its
-/// beginning.
+/// Estimates how many bytes of text are left in a column of `bytes` compressed bytes, from the ratio of the part that is
+/// decompressed.
 fn rest_of(bytes: usize, decompressor: &Decompress) -> usize {
     let (read, written) = (decompressor.total_in().max(1) as f64, decompressor.total_out() as f64);
     let rest = 1.05 * written * (bytes as f64 - read) / read;

@@ -67,7 +67,8 @@ impl Expected {
                 let StoredState::Done { scenario: s, outcome: o, sampled: m, trace: t, .. } = found else {
                     return false;
                 };
-                (&**scenario, outcome, sampled) == (&**s, o, m) && *trace == t.as_ref().map(|trace| trace.digest)
+                (&**scenario, outcome, sampled) == (&**s, o, m)
+                    && *trace == t.as_ref().map(|trace| trace.digest)
             }
             _ => false,
         }

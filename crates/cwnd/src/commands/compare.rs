@@ -146,7 +146,7 @@ fn engines_for(flags: &Flags, study: &Study, recorded: &[Recorded<'_>]) -> Resul
     })
 }
 
-/// Checks that the engines accept the runs, and that these fit into the machine, with so many bytes of results.
+/// Checks that the engines accept the runs, and that the largest run fits into memory together with `kept` bytes of results.
 fn check(engines: &Engines, study: &Study, memory: MemoryBudget, kept: f64) -> Result<Checked, Failure> {
     let checked = runner::check(engines, study).and_then(|checked| checked.fit(memory, kept));
     checked.map_err(|error| match error {

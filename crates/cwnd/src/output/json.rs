@@ -120,7 +120,7 @@ pub fn document(study: &Study, names: &[String], runs: &[Vec<Measured>]) -> Stri
     });
     let command = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     let command = std::iter::once("cwnd".to_owned()).chain(command).collect();
-    pretty_of_about(
+    pretty_with_capacity(
         2048 * (flows + 1),
         &Document {
             version: env!("CARGO_PKG_VERSION"),
@@ -146,11 +146,11 @@ fn settings(cell: &Cell) -> Map<String, Value> {
 
 /// A value as JSON that a person can read, with a newline.
 pub fn pretty(value: &impl Serialize) -> String {
-    pretty_of_about(0, value)
+    pretty_with_capacity(0, value)
 }
 
-/// Does the same in memory for about so many bytes: a document of many flows would be moved each time that it has doubled.
-fn pretty_of_about(bytes: usize, value: &impl Serialize) -> String {
+/// Does the same with memory reserved for `bytes` bytes. Without it, a document of many flows is copied each time its memory grows.
+fn pretty_with_capacity(bytes: usize, value: &impl Serialize) -> String {
     let mut text = Vec::with_capacity(bytes);
     // What is serialised here are plain structs with text keys, for which JSON cannot fail.
     serde_json::to_writer_pretty(&mut text, value).expect("plain data become JSON");
