@@ -58,7 +58,7 @@ pub use outside::Outside;
 pub use program::Program;
 pub use resolver::Resolver;
 pub use socket::{PORT, TcpInfo};
-pub use testbed::{INSTRUCTION_CLOCK, Testbed};
+pub use testbed::Testbed;
 
 use cwnd_scenario::{Cost, Engine, EngineError, Identity, Implementation, Outcome, Problem, Scenario};
 use std::fs::{File, OpenOptions};

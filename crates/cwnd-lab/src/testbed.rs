@@ -112,24 +112,10 @@ impl Testbed {
 /// acknowledges as often as without a network card that joins them.
 const JOINS_ABOVE: u64 = 1_000_000_000;
 
-/// The kernel argument of a virtual machine whose clock is the instructions that it executes.
-pub const INSTRUCTION_CLOCK: &str = "cwnd.clock=instructions";
-
-/// Exact wake-ups of the emulator in each millisecond. On a host a wake-up costs more than a packet: 18 us of CPU time, where 100,000
-/// packets a second leave 10 us for each.
-const WAKINGS: u32 = 3;
-
-/// The same where the clock is instructions: there a wake-up takes 10 us of the clock. These are enough for the packets and ACKs of
-/// 100 Mbit/s, and leave more than half of the time to others.
-const WAKINGS_BY_INSTRUCTIONS: u32 = 40;
-
 /// Returns how the emulator handles packets together.
 pub fn batching(scenario: &Scenario) -> Batching {
     let rate = scenario.network.links[scenario.network.bottleneck].rate;
-    let arguments = std::fs::read_to_string("/proc/cmdline").unwrap_or_default();
-    let by_instructions = arguments.split_whitespace().any(|argument| argument == INSTRUCTION_CLOCK);
-    let wakings = if by_instructions { WAKINGS_BY_INSTRUCTIONS } else { WAKINGS };
-    Batching { wakings, rest: rest(scenario), joins: rate.0 > JOINS_ABOVE }
+    Batching { rest: rest(scenario), joins: rate.0 > JOINS_ABOVE }
 }
 
 /// Returns how long the emulator sleeps between wakings under load, ns. Packets that wait for it leave in one burst. The burst must not

@@ -54,11 +54,9 @@ const TICK: Duration = Duration::from_millis(20);
 const PROCESSOR: &str = "max,rdrand=off,rdseed=off,erms=off,fsrm=off";
 
 /// Arguments of the kernel. It gathers its random numbers from its own timing alone, and places its code as it was linked. It has no huge
-/// pages: to clear one takes milliseconds of virtual time, in which no packet moves. It does not clear memory before
-/// it is used and does not check copies for attacks, which cost instructions for each packet.
+/// pages: to clear one takes milliseconds of virtual time, in which no packet moves.
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 nokaslr norandmaps random.trust_cpu=off random.trust_bootloader=off \
-                                tsc=reliable mitigations=off transparent_hugepage=never init_on_alloc=0 \
-                                hardened_usercopy=off randomize_kstack_offset=off audit=0";
+                                tsc=reliable mitigations=off transparent_hugepage=never";
 
 impl Machine {
     /// Creates a machine with the kernel, this program, [`Clock::Instructions`] and 1 GiB.
@@ -134,13 +132,11 @@ impl Machine {
             .arg("-kernel")
             .arg(&self.kernel.image)
             .arg("-initrd")
-            .arg(archive);
-        let mut arguments = KERNEL_ARGUMENTS.to_owned();
+            .arg(archive)
+            .args(["-append", KERNEL_ARGUMENTS]);
         if self.clock == Clock::Instructions {
             qemu.args(["-icount", "shift=0,sleep=off", "-rtc", "base=2026-01-01,clock=vm"]);
-            arguments = format!("{arguments} {}", cwnd_lab::INSTRUCTION_CLOCK);
         }
-        qemu.args(["-append", &arguments]);
         // What a terminal sends to cwnd is not for it.
         qemu.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
         cwnd_lab::end_with_this_thread(&mut qemu);
