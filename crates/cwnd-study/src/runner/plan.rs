@@ -155,7 +155,7 @@ pub fn plan(engines: &Engines, study: &Study, store: &Store) -> Result<Plan, Run
     plan_checked(check(engines, study)?, engines, study, store)
 }
 
-/// Does as [`plan`] for a study that these engines have checked.
+/// Plans a study as [`plan`] does, from the result of [`check`] by the same engines.
 ///
 /// # Errors
 /// If the store cannot be read.

@@ -149,7 +149,7 @@ pub fn pretty(value: &impl Serialize) -> String {
     pretty_with_capacity(0, value)
 }
 
-/// Does the same with memory reserved for `bytes` bytes. Without it, a document of many flows is copied each time its memory grows.
+/// Returns the same as [`pretty`], with memory reserved for `bytes` bytes. Without it, a document of many flows is copied each time its memory grows.
 fn pretty_with_capacity(bytes: usize, value: &impl Serialize) -> String {
     let mut text = Vec::with_capacity(bytes);
     // What is serialised here are plain structs with text keys, for which JSON cannot fail.
