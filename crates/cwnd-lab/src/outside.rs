@@ -4,18 +4,18 @@
 //! senders ══ emulator ══ receivers ── NAT ── cwnd-out0 ── this host ── NAT ── what this host reaches
 //! ```
 //!
-//! The only things on this host are a device for each network, which goes away with the network's namespaces, and one table of
-//! nftables, which the last network removes. Devices that do not forward packets must do so meanwhile. The table's set `closed`
-//! holds their names, its rules drop everything from them that is not for a network, and the last network closes them again. If
-//! the process is killed, the next one does that ([`crate::clean_up`]).
+//! The only things on this host are a device for each network, which goes away with the network's namespaces, and a table of
+//! nftables for each version of IP, which the last network removes. Devices that do not forward packets must do so meanwhile. The
+//! table's set `closed` holds their names, its rules drop everything from them that is not for a network, and the last network closes
+//! them again. If the process is killed, the next one does that ([`crate::clean_up`]).
 
-use crate::forwarding::{self, ADDRESSES, DEVICE, TABLE};
+use crate::forwarding::{self, DEVICE, Family, TABLE};
 use crate::named::Records;
 use crate::namespace::Namespace;
 use crate::system;
+use crate::testbed::Testbed;
 use crate::tun;
 use std::io;
-use std::net::Ipv4Addr;
 use std::process::Command;
 
 /// The device at the network's end.
@@ -28,19 +28,28 @@ const MOST_NETWORKS: u32 = 128;
 #[derive(Debug)]
 pub struct Outside {
     device: String,
+    families: Vec<Family>,
+    /// Why a version of IP that the network has does not reach the outside.
+    missing: Option<String>,
 }
 
 impl Outside {
-    /// Opens a way from both ends of a network to what this host reaches by IPv4.
+    /// Opens a way from both ends of a network to what this host reaches: by IPv4, and by IPv6 if the network has it and this host can
+    /// forward it.
     ///
     /// # Errors
     /// What could not be made.
-    pub fn open(senders: &Namespace, receivers: &Namespace) -> io::Result<Outside> {
+    pub fn open(testbed: &Testbed) -> io::Result<Outside> {
         let records = Records::open()?;
         records.clean_up();
         let (number, device) = free_device(&records)?;
-        let outside = Outside { device };
-        let made = outside.make(number, senders, receivers);
+        let missing = testbed.has_ipv6().then(|| Family::Ip6.obstacle()).flatten();
+        let mut families = vec![Family::Ip];
+        if testbed.has_ipv6() && missing.is_none() {
+            families.push(Family::Ip6);
+        }
+        let outside = Outside { device, families, missing };
+        let made = outside.make(number, testbed.senders(), testbed.receivers());
         // Removing it waits for the records.
         drop(records);
         made.map(|()| outside)
@@ -48,42 +57,59 @@ impl Outside {
 
     fn make(&self, number: u32, senders: &Namespace, receivers: &Namespace) -> io::Result<()> {
         let device = &self.device;
-        let address = |nth: u32| Ipv4Addr::from(u32::from(ADDRESSES) + 4 * number + nth);
-        let (host, inside) = (address(1), address(2));
         let namespace = receivers.path();
         system::run(
             Command::new("ip").args(["-batch", "-"]),
             &format!(
                 "link add {device} type veth peer name {INSIDE} netns {namespace}\n\
-                 address add {host}/30 dev {device}\n\
                  link set {device} up\n"
             ),
         )?;
-        receivers.ip(&[
-            format!("address add {inside}/30 dev {INSIDE}"),
-            format!("link set {INSIDE} up"),
-            format!("route add default via {host}"),
-        ])?;
-        senders.ip(&[format!("route add default dev {}", tun::NAME)])?;
-        receivers.within(|| system::write_setting("/proc/sys/net/ipv4/ip_forward", "1"))?;
-        let masquerade = format!(
-            "add table ip {TABLE}\n\
-             add chain ip {TABLE} nat {{ type nat hook postrouting priority srcnat; }}\n\
-             add rule ip {TABLE} nat oifname {INSIDE} masquerade\n"
-        );
-        system::run(receivers.command("nft")?.args(["-f", "-"]), &masquerade)?;
-        forwarding::open(device)
+        receivers.ip(&[format!("link set {INSIDE} up")])?;
+        self.families.iter().try_for_each(|&family| self.connect(family, number, senders, receivers))
     }
 
-    /// Returns what keeps packets from the outside although the way is open, and what to do; nothing if nothing is known.
-    pub fn warning(&self) -> Option<String> {
-        let chains = system::output(Command::new("nft").args(["list", "chains"]))?;
-        let obstacle = Obstacle::all(&chains, &self.device).into_iter().find(|obstacle| {
+    /// Leads packets of a version of IP from the senders through the emulator and from the receivers to this host, which forwards them.
+    fn connect(
+        &self,
+        family: Family,
+        number: u32,
+        senders: &Namespace,
+        receivers: &Namespace,
+    ) -> io::Result<()> {
+        let device = &self.device;
+        let ([host, inside], bits) = family.addresses(number);
+        // Nobody else can have these addresses: to ask for a second would only take time.
+        let (all, forwarding, at_once) = match family {
+            Family::Ip => ("0.0.0.0/0", "/proc/sys/net/ipv4/ip_forward", ""),
+            Family::Ip6 => ("::/0", "/proc/sys/net/ipv6/conf/all/forwarding", " nodad"),
+        };
+        let address = format!("address add {host}/{bits} dev {device}{at_once}");
+        system::run(Command::new("ip").args(["-batch", "-"]), &address)?;
+        receivers.ip(&[
+            format!("address add {inside}/{bits} dev {INSIDE}{at_once}"),
+            format!("route add {all} via {host}"),
+        ])?;
+        senders.ip(&[format!("route add {all} dev {}", tun::NAME)])?;
+        receivers.within(|| system::write_setting(forwarding, "1"))?;
+        let masquerade = format!(
+            "add table {family} {TABLE}\n\
+             add chain {family} {TABLE} nat {{ type nat hook postrouting priority srcnat; }}\n\
+             add rule {family} {TABLE} nat oifname {INSIDE} masquerade\n"
+        );
+        system::run(receivers.command("nft")?.args(["-f", "-"]), &masquerade)?;
+        forwarding::open(device, family)
+    }
+
+    /// Returns what keeps packets from the outside although the way is open, and what to do.
+    pub fn warnings(&self) -> Vec<String> {
+        let chains = system::output(Command::new("nft").args(["list", "chains"])).unwrap_or_default();
+        let obstacles = Obstacle::all(&chains, &self.device, &self.families).into_iter().filter(|obstacle| {
             let rules = format!("list chain {} {}", obstacle.table, obstacle.rules);
             let rules = system::output(Command::new("nft").args(rules.split(' '))).unwrap_or_default();
             !admits(&rules, &self.device)
         });
-        obstacle.map(|obstacle| obstacle.text)
+        self.missing.iter().cloned().chain(obstacles.map(|obstacle| obstacle.text)).collect()
     }
 }
 
@@ -108,8 +134,12 @@ struct Obstacle {
 }
 
 impl Obstacle {
-    /// Finds them among chains, as `nft list chains` prints them.
-    fn all(chains: &str, device: &str) -> Vec<Obstacle> {
+    /// Finds those of these versions of IP among chains, as `nft list chains` prints them.
+    fn all(chains: &str, device: &str, families: &[Family]) -> Vec<Obstacle> {
+        let concerns = |table: &str| {
+            table.starts_with("inet ")
+                || families.iter().any(|family| table.starts_with(&format!("{family} ")))
+        };
         let (mut table, mut chain) = ("", "");
         let mut found = Vec::new();
         for line in chains.lines().map(str::trim) {
@@ -117,7 +147,7 @@ impl Obstacle {
                 table = name.trim_end_matches(" {");
             } else if let Some(name) = line.strip_prefix("chain ") {
                 chain = name.trim_end_matches(" {");
-            } else if line.contains("hook forward") {
+            } else if concerns(table) && line.contains("hook forward") {
                 let (rules, what, remedy) = match table {
                     // It rejects what comes from no trusted zone, whatever the policy is.
                     "inet firewalld" => (
@@ -126,13 +156,16 @@ impl Obstacle {
                         format!("firewall-cmd --zone=trusted --add-interface={device}"),
                     ),
                     _ if !line.contains("policy drop") => continue,
-                    "ip filter" => (
-                        chain,
-                        "this host's firewall drops forwarded packets by default, as Docker sets it up",
-                        format!(
-                            "iptables -I FORWARD -i {DEVICE}+ -j ACCEPT; iptables -I FORWARD -o {DEVICE}+ -j ACCEPT"
-                        ),
-                    ),
+                    "ip filter" | "ip6 filter" => {
+                        let iptables = table.replace(" filter", "tables");
+                        (
+                            chain,
+                            "this host's firewall drops forwarded packets by default, as Docker sets it up",
+                            format!(
+                                "{iptables} -I FORWARD -i {DEVICE}+ -j ACCEPT; {iptables} -I FORWARD -o {DEVICE}+ -j ACCEPT"
+                            ),
+                        )
+                    }
                     _ => (
                         chain,
                         "this host's firewall drops forwarded packets by default",
@@ -184,8 +217,9 @@ mod tests {
                  table {table} {{\n\tchain {chain} {{\n\t\ttype filter hook forward priority filter; policy {policy};\n\t}}\n}}\n"
             )
         };
+        let families = [Family::Ip, Family::Ip6];
         let remedy = |table, chain, policy| {
-            let found = Obstacle::all(&chains(table, chain, policy), "cwnd-out3");
+            let found = Obstacle::all(&chains(table, chain, policy), "cwnd-out3", &families);
             found.first().map(|obstacle| obstacle.text.split('`').nth(1).unwrap().to_owned())
         };
         assert_eq!(
@@ -203,6 +237,11 @@ mod tests {
             )
         );
         assert_eq!(remedy("ip filter", "FORWARD", "accept"), None);
+        assert!(
+            remedy("ip6 filter", "FORWARD", "drop").unwrap().starts_with("ip6tables -I FORWARD -i cwnd-out+")
+        );
+        let of_ipv6 = chains("ip6 filter", "FORWARD", "drop");
+        assert!(Obstacle::all(&of_ipv6, "cwnd-out3", &[Family::Ip]).is_empty());
     }
 
     #[test]
@@ -223,7 +262,7 @@ mod tests {
     #[test]
     fn addresses_are_beyond_those_of_flows() {
         let last = crate::address::sender(crate::address::MOST_FLOWS - 1);
-        assert!(last < ADDRESSES);
-        assert!(u32::from(ADDRESSES) + 4 * MOST_NETWORKS <= u32::from(crate::address::RECEIVERS));
+        assert!(last < forwarding::ADDRESSES);
+        assert!(u32::from(forwarding::ADDRESSES) + 4 * MOST_NETWORKS <= u32::from(crate::address::RECEIVERS));
     }
 }

@@ -6,7 +6,7 @@
 use std::ffi::{CStr, CString};
 use std::fs;
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -28,17 +28,17 @@ pub enum Resolver {
 }
 
 impl Resolver {
-    /// Finds out which file names servers that can be reached by IPv4 through a network.
-    pub fn find() -> Resolver {
-        Resolver::among(|path| fs::read_to_string(path).ok())
+    /// Finds out which file names servers that can be reached through a network, by IPv4 and, if the network has it, by IPv6.
+    pub fn find(with_ipv6: bool) -> Resolver {
+        Resolver::among(with_ipv6, |path| fs::read_to_string(path).ok())
     }
 
-    fn among(read: impl Fn(&str) -> Option<String>) -> Resolver {
-        let reaches = |path: &str| read(path).is_some_and(|text| names_reachable_server(&text));
+    fn among(with_ipv6: bool, read: impl Fn(&str) -> Option<String>) -> Resolver {
+        let reaches = |path: &str| read(path).is_some_and(|text| names_reachable_server(&text, with_ipv6));
         match FILE.to_str().ok().and_then(&read) {
             // Another file can be mounted only over one that is there.
             None => return Resolver::Unreachable,
-            Some(own) if names_reachable_server(&own) => return Resolver::Own,
+            Some(own) if names_reachable_server(&own, with_ipv6) => return Resolver::Own,
             Some(_) => {}
         }
         let upstream = UPSTREAM.into_iter().find(|path| reaches(path));
@@ -67,13 +67,15 @@ impl Resolver {
     }
 }
 
-fn names_reachable_server(text: &str) -> bool {
+fn names_reachable_server(text: &str, with_ipv6: bool) -> bool {
     text.lines().any(|line| {
         let mut words = line.split_whitespace();
         words.next() == Some("nameserver")
-            && words
-                .next()
-                .is_some_and(|word| word.parse().is_ok_and(|server: Ipv4Addr| !server.is_loopback()))
+            && words.next().is_some_and(|word| {
+                // An address of a link, which no other network reaches, has its device behind it and is not read.
+                word.parse()
+                    .is_ok_and(|server: IpAddr| (with_ipv6 || server.is_ipv4()) && !server.is_loopback())
+            })
     })
 }
 
@@ -86,7 +88,7 @@ mod tests {
         let stub = "# systemd-resolved\nnameserver 127.0.0.53\noptions edns0\n";
         let real = "nameserver 192.0.2.53\n";
         let resolver = |own: &'static str, upstream: Option<&'static str>| {
-            Resolver::among(|path| match path {
+            Resolver::among(false, |path| match path {
                 "/etc/resolv.conf" => Some(own.to_owned()),
                 "/run/systemd/resolve/resolv.conf" => upstream.map(str::to_owned),
                 _ => None,
@@ -96,8 +98,11 @@ mod tests {
         assert_eq!(resolver(stub, Some(real)), Resolver::Upstream(UPSTREAM[0].to_owned()));
         assert_eq!(resolver(stub, Some(stub)), Resolver::Unreachable);
         let absent = |path: &str| (path == UPSTREAM[0]).then(|| real.to_owned());
-        assert_eq!(Resolver::among(absent), Resolver::Unreachable);
+        assert_eq!(Resolver::among(false, absent), Resolver::Unreachable);
         assert_eq!(resolver("nameserver ::1\n", None), Resolver::Unreachable);
         assert_eq!(resolver("nameserver fd00::53\n", None), Resolver::Unreachable);
+        let by_ipv6 = |text: &str| Resolver::among(true, |_| Some(text.to_owned()));
+        assert_eq!(by_ipv6("nameserver fd00::53\n"), Resolver::Own);
+        assert_eq!(by_ipv6("nameserver ::1\nnameserver fe80::1%eth0\n"), Resolver::Unreachable);
     }
 }

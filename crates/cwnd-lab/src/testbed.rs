@@ -46,6 +46,11 @@ impl Testbed {
         self.ends.add_ipv6(&self.settings)
     }
 
+    /// Returns whether both ends have addresses of IPv6.
+    pub fn has_ipv6(&self) -> bool {
+        self.ends.has_ipv6
+    }
+
     /// Puts hosts behind both ends, once, as many at each as the scenario has flows, with the kinds of addresses that the ends have.
     /// The ends become routers: programs run in the hosts from then on.
     ///

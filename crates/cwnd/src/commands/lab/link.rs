@@ -94,7 +94,7 @@ pub struct Flags {
     #[arg(long, value_name = "COMMAND", requires = "command")]
     server: Option<String>,
 
-    /// Let both ends reach what this host reaches by IPv4, the senders through the link (NAT; needs `nft`).
+    /// Let both ends reach what this host reaches, the senders through the link (NAT; needs `nft`): by IPv4, and by IPv6 with `--ipv6`.
     #[arg(long)]
     outside: bool,
 
@@ -276,10 +276,10 @@ fn with_rights(error: &io::Error, needed: &str) -> String {
 }
 
 fn open_outside(testbed: &Testbed) -> Result<Outside, Failure> {
-    let outside = Outside::open(testbed.senders(), testbed.receivers()).map_err(|error| {
+    let outside = Outside::open(testbed).map_err(|error| {
         Failure::broken(format!("--outside: {}", with_rights(&error, OUTSIDE_NEEDS_ROOT)))
     })?;
-    if let Some(warning) = outside.warning() {
+    for warning in outside.warnings() {
         terminal::tell!("note: {warning}");
     }
     Ok(outside)
@@ -290,11 +290,11 @@ fn resolver(flags: &Flags) -> Resolver {
     if !flags.outside {
         return Resolver::Own;
     }
-    let found = Resolver::find();
+    let found = Resolver::find(flags.ipv6);
     if found == Resolver::Unreachable {
         terminal::tell!(
-            "note: names cannot be resolved in the link: /etc/resolv.conf names no server with an IPv4 address that is not \
-             a loopback address"
+            "note: names cannot be resolved in the link: /etc/resolv.conf names no server with an address that can be reached \
+             through it"
         );
     }
     found

@@ -125,7 +125,8 @@ fn a_link_changes_while_it_is_up_and_its_log_says_what_crossed_it() {
     assert_eq!(sum, 3);
 }
 
-/// A host of its own with a router behind its device `wan`: its namespace and the router's, whose address is 203.0.113.1.
+/// A host of its own with a router behind its device `wan`: its namespace and the router's, whose addresses are 203.0.113.1 and
+/// 2001:db8::1.
 fn host_and_router() -> [Namespace; 2] {
     let [host, router] = [Namespace::new().unwrap(), Namespace::new().unwrap()];
     let other = format!("/proc/{}/fd/{}", std::process::id(), router.as_fd().as_raw_fd());
@@ -134,7 +135,9 @@ fn host_and_router() -> [Namespace; 2] {
     };
     ip(&host, &[&format!("link add wan type veth peer name lan netns {other}")]);
     ip(&host, &["link set lo up", "link set wan up", "address add 203.0.113.2/24 dev wan"]);
+    ip(&host, &["address add 2001:db8::2/64 dev wan nodad"]);
     ip(&router, &["link set lan up", "address add 203.0.113.1/24 dev lan"]);
+    ip(&router, &["address add 2001:db8::1/64 dev lan nodad"]);
     [host, router]
 }
 
@@ -192,6 +195,51 @@ fn a_program_reaches_the_outside_through_the_link() {
     let doctor = host.command(env!("CARGO_BIN_EXE_cwnd")).unwrap().args(["lab", "doctor"]).output().unwrap();
     assert!(stdout(&doctor).contains("cwnd-out"), "{}", stdout(&doctor));
     assert_eq!(outside_state(&host), closed);
+}
+
+#[test]
+#[ignore = "needs root, TUN devices, ip and nft"]
+fn a_program_reaches_the_outside_by_ipv6() {
+    let [host, router] = host_and_router();
+    let ipv6_state = || {
+        let setting = |name: &str| fs::read_to_string(format!("/proc/sys/net/ipv6/conf/{name}"));
+        // Kernels before 6.17 do not have it.
+        host.within(|| Ok((setting("wan/force_forwarding").ok(), setting("all/forwarding")?))).unwrap()
+    };
+    let closed = (ipv6_state(), outside_state(&host));
+    let listener = router.within(|| TcpListener::bind("[2001:db8::1]:80")).unwrap();
+    thread::spawn(move || {
+        while let Ok((mut stream, peer)) = listener.accept() {
+            let _ = writeln!(stream, "hello {}", peer.ip());
+        }
+    });
+    let link = |flags: &[&str]| {
+        let line = "begin=$(date +%s%N); exec 3<>/dev/tcp/2001:db8::1/80; end=$(date +%s%N); cat <&3; \
+                    test $((end - begin)) -ge 80000000 || echo too early; \
+                    ip -o -6 address show cwnd0; nsenter --net=/proc/$PPID/ns/net nft list tables";
+        let mut command = host.command(env!("CARGO_BIN_EXE_cwnd")).unwrap();
+        command.args(["lab", "link", "-q", "--rtt", "80 ms", "--outside"]).args(flags);
+        command.args(["--", "bash", "-c", line]).output().unwrap()
+    };
+    let ended = link(&["--ipv6"]);
+    let (printed, told) = (stdout(&ended), stderr(&ended));
+    if closed.0.0.is_none() {
+        assert!(told.contains("IPv6 does not reach the outside"), "{told}");
+        let router = || fs::write("/proc/sys/net/ipv6/conf/all/forwarding", "1");
+        host.within(router).unwrap();
+        let ended = link(&["--ipv6"]);
+        assert!(stdout(&ended).starts_with("hello 2001:db8::2\n"), "{}", stderr(&ended));
+        return;
+    }
+    assert!(printed.starts_with("hello 2001:db8::2\n"), "the host's address: {printed}{told}");
+    assert!(!printed.contains("too early") && printed.contains("table ip6 cwnd_outside"), "{printed}");
+    assert_eq!((ipv6_state(), outside_state(&host)), closed);
+    // Behind several hosts as well, and not without `--ipv6`.
+    let ended = link(&["--ipv6", "--hosts", "2"]);
+    assert!(stdout(&ended).starts_with("hello 2001:db8::2\n"), "{}", stderr(&ended));
+    let ended = link(&[]);
+    assert!(!stdout(&ended).contains("hello"), "{}", stdout(&ended));
+    assert_eq!((ipv6_state(), outside_state(&host)), closed);
 }
 
 #[test]
