@@ -84,6 +84,10 @@ impl Outside {
             Family::Ip => ("0.0.0.0/0", "/proc/sys/net/ipv4/ip_forward", ""),
             Family::Ip6 => ("::/0", "/proc/sys/net/ipv6/conf/all/forwarding", " nodad"),
         };
+        if family == Family::Ip6 {
+            // A host may have IPv6 off for devices that are new.
+            system::write_setting(&format!("/proc/sys/net/ipv6/conf/{device}/disable_ipv6"), "0")?;
+        }
         let address = format!("address add {host}/{bits} dev {device}{at_once}");
         system::run(Command::new("ip").args(["-batch", "-"]), &address)?;
         receivers.ip(&[
