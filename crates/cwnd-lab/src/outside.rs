@@ -79,7 +79,7 @@ impl Outside {
     ) -> io::Result<()> {
         let device = &self.device;
         let ([host, inside], bits) = family.addresses(number);
-        // Nobody else can have these addresses: to ask for a second would only take time.
+        // No other host has these addresses: to ask for a second would only take time.
         let (all, forwarding, at_once) = match family {
             Family::Ip => ("0.0.0.0/0", "/proc/sys/net/ipv4/ip_forward", ""),
             Family::Ip6 => ("::/0", "/proc/sys/net/ipv6/conf/all/forwarding", " nodad"),
