@@ -71,19 +71,16 @@ impl Family {
             Family::Ip6 => format!("/proc/sys/net/ipv6/conf/{device}/force_forwarding"),
         }
     }
+}
 
-    /// Returns why this host cannot forward packets of some devices alone, and what would change that.
-    pub fn obstacle(self) -> Option<String> {
-        if self == Family::Ip || forwards_all_ipv6() || fs::exists(self.setting(ALL)).unwrap_or(false) {
-            return None;
-        }
-        Some(
-            "IPv6 does not reach the outside: before Linux 6.17 a host forwards it between all devices or none. \
-             `sysctl net.ipv6.conf.all.forwarding=1` lets it do so; a device that has its address from a router needs \
-             `net.ipv6.conf.DEVICE.accept_ra=2` before, or the host loses it"
-                .to_owned(),
-        )
-    }
+/// Returns why this host cannot forward IPv6 of some devices alone, and what would change that.
+pub(crate) fn ipv6_obstacle() -> Option<&'static str> {
+    let can_forward = forwards_all_ipv6() || fs::exists(Family::Ip6.setting(ALL)).unwrap_or(false);
+    (!can_forward).then_some(
+        "IPv6 does not reach the outside: before Linux 6.17 a host forwards it between all devices or none. \
+         `sysctl net.ipv6.conf.all.forwarding=1` lets it do so; a device that has its address from a router needs \
+         `net.ipv6.conf.DEVICE.accept_ra=2` before, or the host loses it",
+    )
 }
 
 /// Returns whether this host is a router of IPv6.

@@ -30,7 +30,7 @@ pub struct Outside {
     device: String,
     families: Vec<Family>,
     /// Why a version of IP that the network has does not reach the outside.
-    missing: Option<String>,
+    missing: Option<&'static str>,
 }
 
 impl Outside {
@@ -43,7 +43,7 @@ impl Outside {
         let records = Records::open()?;
         records.clean_up();
         let (number, device) = free_device(&records)?;
-        let missing = testbed.has_ipv6().then(|| Family::Ip6.obstacle()).flatten();
+        let missing = testbed.has_ipv6().then(forwarding::ipv6_obstacle).flatten();
         let mut families = vec![Family::Ip];
         if testbed.has_ipv6() && missing.is_none() {
             families.push(Family::Ip6);
@@ -113,7 +113,7 @@ impl Outside {
             let rules = system::output(Command::new("nft").args(rules.split(' '))).unwrap_or_default();
             !admits(&rules, &self.device)
         });
-        self.missing.iter().cloned().chain(obstacles.map(|obstacle| obstacle.text)).collect()
+        self.missing.map(str::to_owned).into_iter().chain(obstacles.map(|obstacle| obstacle.text)).collect()
     }
 }
 

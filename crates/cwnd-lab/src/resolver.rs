@@ -72,7 +72,7 @@ fn names_reachable_server(text: &str, with_ipv6: bool) -> bool {
         let mut words = line.split_whitespace();
         words.next() == Some("nameserver")
             && words.next().is_some_and(|word| {
-                // An address of a link, which no other network reaches, has its device behind it and is not read.
+                // A link-local address, which no other network reaches, has a zone (`%eth0`) and does not parse.
                 word.parse()
                     .is_ok_and(|server: IpAddr| (with_ipv6 || server.is_ipv4()) && !server.is_loopback())
             })

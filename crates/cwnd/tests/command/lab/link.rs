@@ -141,6 +141,16 @@ fn host_and_router() -> [Namespace; 2] {
     [host, router]
 }
 
+/// Accepts connections at an address and writes to each where it seems to come from.
+fn greet(namespace: &Namespace, address: &str) {
+    let listener = namespace.within(|| TcpListener::bind(address)).unwrap();
+    thread::spawn(move || {
+        while let Ok((mut stream, peer)) = listener.accept() {
+            let _ = writeln!(stream, "hello {}", peer.ip());
+        }
+    });
+}
+
 /// What a host has that `--outside` changes: whether its device forwards, and its rules.
 fn outside_state(host: &Namespace) -> (String, String) {
     let forwards = || fs::read_to_string("/proc/sys/net/ipv4/conf/wan/forwarding");
@@ -156,12 +166,7 @@ fn a_program_reaches_the_outside_through_the_link() {
     assert_eq!(outside_state(&host), closed);
     // One listener on the host itself and one beyond it; both say where the connection seems to come from.
     for (namespace, address) in [(&host, "203.0.113.2:80"), (&router, "203.0.113.1:80")] {
-        let listener = namespace.within(|| TcpListener::bind(address)).unwrap();
-        thread::spawn(move || {
-            while let Ok((mut stream, peer)) = listener.accept() {
-                let _ = writeln!(stream, "hello {}", peer.ip());
-            }
-        });
+        greet(namespace, address);
     }
     let cwnd = |flags: &[&str], line: &str| {
         let mut command = host.command(env!("CARGO_BIN_EXE_cwnd")).unwrap();
@@ -207,16 +212,11 @@ fn a_program_reaches_the_outside_by_ipv6() {
         host.within(|| Ok((setting("wan/force_forwarding").ok(), setting("all/forwarding")?))).unwrap()
     };
     let closed = (ipv6_state(), outside_state(&host));
-    let listener = router.within(|| TcpListener::bind("[2001:db8::1]:80")).unwrap();
-    thread::spawn(move || {
-        while let Ok((mut stream, peer)) = listener.accept() {
-            let _ = writeln!(stream, "hello {}", peer.ip());
-        }
-    });
+    greet(&router, "[2001:db8::1]:80");
     let link = |flags: &[&str]| {
         let line = "begin=$(date +%s%N); exec 3<>/dev/tcp/2001:db8::1/80; end=$(date +%s%N); cat <&3; \
                     test $((end - begin)) -ge 80000000 || echo too early; \
-                    ip -o -6 address show cwnd0; nsenter --net=/proc/$PPID/ns/net nft list tables";
+                    nsenter --net=/proc/$PPID/ns/net nft list tables";
         let mut command = host.command(env!("CARGO_BIN_EXE_cwnd")).unwrap();
         command.args(["lab", "link", "-q", "--rtt", "80 ms", "--outside"]).args(flags);
         command.args(["--", "bash", "-c", line]).output().unwrap()
@@ -296,12 +296,7 @@ fn a_program_finds_all_hosts_of_a_link() {
 #[ignore = "needs root, TUN devices, ip and nft"]
 fn several_hosts_share_a_bottleneck_and_reach_the_outside() {
     let [host, router] = host_and_router();
-    let listener = router.within(|| TcpListener::bind("203.0.113.1:80")).unwrap();
-    thread::spawn(move || {
-        while let Ok((mut stream, _)) = listener.accept() {
-            let _ = writeln!(stream, "hello");
-        }
-    });
+    greet(&router, "203.0.113.1:80");
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("link.jsonl");
     let name = format!("cwnd-hosts-{}", std::process::id());
@@ -332,7 +327,7 @@ fn several_hosts_share_a_bottleneck_and_reach_the_outside() {
     assert!((40.0..60.0).contains(&least(&far)), "{}", stdout(&far));
     assert!(least(&near) < 20.0, "{}", stdout(&near));
     let beyond = on("a1", "cat < /dev/tcp/203.0.113.1/80");
-    assert_eq!(stdout(&beyond), "hello\n", "{}", stderr(&beyond));
+    assert_eq!(stdout(&beyond), "hello 203.0.113.2\n", "{}", stderr(&beyond));
     let set = Command::new("ip")
         .args([
             "netns",
