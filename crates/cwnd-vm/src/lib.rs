@@ -21,6 +21,7 @@ mod initramfs;
 mod kernel;
 mod machine;
 mod packages;
+mod processor;
 mod systemd;
 
 pub use engine::{DEFAULT_KERNEL, VERSION, VirtualKernel, answer};
