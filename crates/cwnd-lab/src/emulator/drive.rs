@@ -31,6 +31,10 @@ const WAKINGS: u32 = 3;
 /// See [`WAKINGS`].
 const PERIOD: u64 = 1_000_000;
 
+/// A loop that has not slept for so long rests once, even if there is more to do, ns. Packets that come meanwhile are handled together, which costs less.
+/// The kernel stops a thread of real-time priority that is always busy for up to 50 ms of each second (`sched_rt_runtime_us`).
+const BUSY: u64 = 1_000_000;
+
 /// Longest time between checks whether the loop is to stop, ns.
 const LOOK: u64 = 20_000_000;
 
@@ -208,6 +212,8 @@ pub struct Drive {
     record: Record,
     /// When the present period of wakings began, and how many there were.
     wakings: (u64, u32),
+    /// When it slept last, ns.
+    slept: u64,
 }
 
 /// The devices at both ends of the network, and what is measured there.
@@ -283,7 +289,17 @@ impl Drive {
     ) -> Drive {
         let devices = Devices { ends, clock, lateness: Lateness::default(), meter, packet_observer };
         let flows = (net.routes().len() / 2) as u32;
-        Drive { net, links, devices, flows, clock, plan, record: Record::default(), wakings: (0, 0) }
+        Drive {
+            net,
+            links,
+            devices,
+            flows,
+            clock,
+            plan,
+            record: Record::default(),
+            wakings: (0, 0),
+            slept: 0,
+        }
     }
 
     /// Run until the plan's end, or until it is told to stop.
@@ -318,12 +334,13 @@ impl Drive {
             self.advance(now);
             let came = self.read(End::Senders)? + self.read(End::Receivers)?;
             let next_write = self.devices.write_due(now, self.net.observer_mut()).unwrap_or(u64::MAX);
-            if came == 0 {
+            let is_busy = now.saturating_sub(self.slept) > BUSY;
+            if came == 0 || is_busy {
                 let next_sample =
                     self.plan.samples.get(self.record.queue_lengths.len()).copied().unwrap_or(u64::MAX);
                 let next_event = self.net.next_event().unwrap_or(u64::MAX);
                 let wake = next_event.min(next_look).min(next_sample).min(next_write);
-                self.wait(wake)?;
+                self.wait(wake, is_busy)?;
             }
         }
     }
@@ -374,14 +391,13 @@ impl Drive {
         Ok(BATCH)
     }
 
-    /// Wait until then, or until a packet comes.
-    fn wait(&mut self, until: u64) -> io::Result<()> {
+    /// Wait until then, or until a packet comes, or rest. A busy loop rests in any case.
+    fn wait(&mut self, until: u64, is_busy: bool) -> io::Result<()> {
         let now = self.clock.now();
         let left = until.saturating_sub(now);
-        // At rates at which packets are joined, the next one is always this close. The loop would spin all the time, and the kernel stops
-        // a thread of real-time priority that does so for 50 ms of each second (`sched_rt_runtime_us`).
+        // At rates at which packets are joined, the next one is always this close, and the loop would spin all the time.
         let is_close = left <= SPIN;
-        if is_close && !self.plan.batching.joins {
+        if is_close && !is_busy && !self.plan.batching.joins {
             std::hint::spin_loop();
             return Ok(());
         }
@@ -393,18 +409,20 @@ impl Drive {
         let [senders, receivers] = &self.devices.ends;
         let mut polls = [poll(senders), poll(receivers)];
         // What comes while it rests is found after it.
-        let (count, left) =
-            if is_close || self.wakings.1 > WAKINGS { (0, self.plan.batching.rest) } else { (2, left) };
+        let (count, left) = if is_close || is_busy || self.wakings.1 > WAKINGS {
+            (0, self.plan.batching.rest)
+        } else {
+            (2, left)
+        };
         let timeout = libc::timespec {
             tv_sec: (left / 1_000_000_000) as libc::time_t,
             tv_nsec: (left % 1_000_000_000) as libc::c_long,
         };
         // SAFETY: both structures live as long as the call, and the array is at least as long as said.
         let woken = unsafe { libc::ppoll(polls.as_mut_ptr(), count, &raw const timeout, std::ptr::null()) };
-        match io::Error::last_os_error() {
-            error if woken < 0 && error.kind() != io::ErrorKind::Interrupted => Err(error),
-            _ => Ok(()),
-        }
+        let error = io::Error::last_os_error();
+        self.slept = self.clock.now();
+        if woken < 0 && error.kind() != io::ErrorKind::Interrupted { Err(error) } else { Ok(()) }
     }
 
     /// Note the queues' lengths at the times that have come.
