@@ -55,15 +55,15 @@ const TICK: Duration = Duration::from_millis(20);
 const PROCESSOR: &str = "max,rdrand=off,rdseed=off,erms=off,fsrm=off";
 
 /// Arguments of the kernel. It gathers its random numbers from its own timing alone, and places its code as it was linked. It has no huge
-/// pages: to clear one takes milliseconds of virtual time, in which no packet moves. Nor does it clear memory that nobody reads, check
+/// pages: to clear one takes milliseconds of virtual time, in which no packet moves. Nor does it clear memory before it is used, check
 /// copies for overflows or move its stacks, all of which takes instructions.
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 nokaslr norandmaps random.trust_cpu=off random.trust_bootloader=off \
                                 tsc=reliable mitigations=off transparent_hugepage=never init_on_alloc=0 hardened_usercopy=off \
                                 randomize_kstack_offset=off";
 
 /// QEMU's arguments for [`Clock::Instructions`]. One of its threads interprets the processor, another one moves the clock when the processor
-/// idles. That one could count the time from the last instructions twice, in the instant in which the processor halts. While
-/// QEMU records what happens, the two exclude each other, and the same run is the same to the bit. Nobody reads the recording.
+/// idles. Without a recording they may race for the clock, and about one run in ten differed in the last digits. While
+/// QEMU records what happens, the two exclude each other. The recording itself is not kept.
 const INSTRUCTIONS: [&str; 4] =
     ["-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null", "-rtc", "base=2026-01-01,clock=vm"];
 

@@ -31,8 +31,8 @@ const WAKINGS: u32 = 3;
 /// See [`WAKINGS`].
 const PERIOD: u64 = 1_000_000;
 
-/// A loop that has not slept for so long rests once, even if there is more to do, ns. Packets that come meanwhile are handled together, which costs less.
-/// The kernel stops a thread of real-time priority that is always busy for up to 50 ms of each second (`sched_rt_runtime_us`).
+/// A loop that has not slept for so long rests once, even if there is more to do, ns. The kernel stops a thread of real-time priority that is
+/// always busy for up to 50 ms of each second (`sched_rt_runtime_us`).
 const BUSY: u64 = 1_000_000;
 
 /// Longest time between checks whether the loop is to stop, ns.
