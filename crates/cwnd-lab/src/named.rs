@@ -108,25 +108,28 @@ impl Records {
         }
     }
 
-    /// Records that a name is this process's.
+    /// Records that a name is this process's, in its network namespace.
     pub(crate) fn add(&self, name: &str) -> io::Result<()> {
         let id = std::process::id();
         let mut record = fs::File::create_new(Path::new(RECORDS).join(name))?;
-        write!(record, "{id} {}", began(id))
+        write!(record, "{id} {} {}", began(id), own_network())
     }
 
-    /// Removes what processes have left that are no more. Returns the names.
+    /// Removes what processes have left that are no more. Returns the names. A device to the outside and its rules can be removed only in the
+    /// network namespace that has them.
     pub(crate) fn clean_up(&self) -> Vec<String> {
         let Ok(records) = fs::read_dir(RECORDS) else { return Vec::new() };
         let mut gone = Vec::new();
         for record in records.flatten() {
             let owner = fs::read_to_string(record.path()).unwrap_or_default();
-            let (id, time) = owner.split_once(' ').unwrap_or_default();
+            let mut words = owner.split(' ');
+            let [id, time, network] = std::array::from_fn(|_| words.next().unwrap_or_default());
             // Another process may have the number by now; it began at another time.
             let lives = id.parse().is_ok_and(|id: u32| !time.is_empty() && began(id) == time);
-            if !lives {
-                let name = record.file_name().to_string_lossy().into_owned();
-                if name.starts_with(forwarding::DEVICE) {
+            let name = record.file_name().to_string_lossy().into_owned();
+            let is_device = name.starts_with(forwarding::DEVICE);
+            if !lives && (!is_device || network == own_network()) {
+                if is_device {
                     forwarding::close(&name);
                 }
                 // Last: if this process is killed before, the record tells the next one.
@@ -167,6 +170,12 @@ pub(crate) fn remove(name: &str) {
 
 fn c_path(path: &Path) -> CString {
     CString::new(path.as_os_str().as_bytes()).expect("names have no zeros: they are checked as file names")
+}
+
+/// The network namespace of this process, as `/proc` names it.
+fn own_network() -> String {
+    let link = fs::read_link("/proc/self/ns/net").unwrap_or_default();
+    link.to_string_lossy().into_owned()
 }
 
 /// When a process began, in ticks since the machine was started; nothing if there is none.
