@@ -69,7 +69,7 @@ const INSTRUCTIONS: [&str; 4] =
 
 /// The kernel's argument for [`Clock::Instructions`]: the HPET is its timer. To calibrate the processor's own takes 200 million
 /// instructions in which the clock is read: four seconds of the host.
-const INSTRUCTIONS_TIMER: &str = "nolapic_timer";
+const INSTRUCTIONS_TIMER: &str = " nolapic_timer";
 
 impl Machine {
     /// Creates a machine with the kernel, this program, [`Clock::Instructions`] and 1 GiB.
@@ -150,15 +150,12 @@ impl Machine {
             .arg(&self.kernel.image)
             .arg("-initrd")
             .arg(archive);
-        match self.clock {
-            Clock::Instructions => {
-                qemu.args(INSTRUCTIONS)
-                    .args(["-append", &format!("{KERNEL_ARGUMENTS} {INSTRUCTIONS_TIMER}")]);
-            }
-            Clock::Host => {
-                qemu.args(["-append", KERNEL_ARGUMENTS]);
-            }
+        let mut arguments = KERNEL_ARGUMENTS.to_owned();
+        if self.clock == Clock::Instructions {
+            qemu.args(INSTRUCTIONS);
+            arguments += INSTRUCTIONS_TIMER;
         }
+        qemu.args(["-append", &arguments]);
         // What a terminal sends to cwnd is not for it.
         qemu.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
         cwnd_lab::end_with_this_thread(&mut qemu);

@@ -12,8 +12,8 @@ const CHOICE: Duration = Duration::from_millis(20);
 /// A process that is kept on one processor.
 ///
 /// The two threads of a virtual machine with the clock of instructions take turns: one interprets the processor, and whenever that has
-/// nothing to do, the other one moves the clock to the next timer. Tens of thousands of turns a second cost less on one processor than
-/// on two, because none of them wakes another processor.
+/// nothing to do, the other one moves the clock to the next timer. Ten thousand turns a second cost less on one processor than on two,
+/// because none of them wakes another processor.
 pub struct OneProcessor {
     process: u32,
     /// The processors that the process may use.
