@@ -197,6 +197,10 @@ fn a_program_reaches_the_outside_through_the_link() {
     assert!(outside_state(&host).1.contains("masquerade"));
     killed.kill().unwrap();
     killed.wait().unwrap();
+    // In another network namespace there is nothing to remove, and the record stays.
+    let elsewhere =
+        router.command(env!("CARGO_BIN_EXE_cwnd")).unwrap().args(["lab", "doctor"]).output().unwrap();
+    assert!(!stdout(&elsewhere).contains("cwnd-out"), "{}", stdout(&elsewhere));
     let doctor = host.command(env!("CARGO_BIN_EXE_cwnd")).unwrap().args(["lab", "doctor"]).output().unwrap();
     assert!(stdout(&doctor).contains("cwnd-out"), "{}", stdout(&doctor));
     assert_eq!(outside_state(&host), closed);
