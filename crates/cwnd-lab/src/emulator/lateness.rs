@@ -33,11 +33,14 @@ impl Lateness {
     /// So many of all packets were no later than this, ns, to the microsecond above (beyond 65 ms: the latest). Nothing
     /// if there was none.
     pub fn quantile(&self, share: f64) -> u64 {
-        let wanted = (share * self.count as f64).ceil() as u64;
+        if self.count == 0 {
+            return 0;
+        }
+        let wanted = (share * self.count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
         for (bucket, count) in self.buckets[..BUCKETS - 1].iter().enumerate() {
             seen += count;
-            if seen >= wanted && seen > 0 {
+            if seen >= wanted {
                 return ((bucket as u64 + 1) * 1000).min(self.max);
             }
         }
