@@ -9,12 +9,10 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
-/// How many packets a device should hold until the emulator takes them: more than there ever are, since what is dropped there
-/// would be dropped by nobody's queue. Kernels differ in what they allow: some no more than 32,767.
-const DEVICE_QUEUE: u32 = 200_000;
-
-/// What a TUN device holds by default (`TUN_READQ_SIZE`), which every kernel takes.
-const LEAST_DEVICE_QUEUE: u32 = 500;
+/// How many packets a device should hold until the emulator takes them: more than there ever are, since what is dropped there would be
+/// dropped by nobody's queue. Kernels differ in what they allow, some no more than 32,767, and the first that is accepted is taken. The
+/// last is a TUN device's own (`TUN_READQ_SIZE`), which every kernel takes. These are few, since each takes a run of `ip`.
+const DEVICE_QUEUES: [u32; 6] = [200_000, 65_535, 32_767, 8_191, 2_047, 500];
 
 /// What both kernels' TCP is to be like. It holds in the two namespaces alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +99,7 @@ impl Ends {
         let mut ends = Ends {
             senders: Namespace::new()?,
             receivers: Namespace::new()?,
-            device_queue: DEVICE_QUEUE,
+            device_queue: u32::MAX,
             has_ipv6: false,
         };
         let senders = ends.senders.within(|| configure(settings).and_then(|()| Tun::with_offloads()))?;
@@ -109,7 +107,7 @@ impl Ends {
         for end in [&ends.senders, &ends.receivers] {
             // Unlike the ioctl, netlink allows this in a user namespace, too.
             let set = |packets| end.ip(&[format!("link set {NAME} txqueuelen {packets}")]);
-            let held = greatest_accepted(LEAST_DEVICE_QUEUE, DEVICE_QUEUE, set)?;
+            let held = first_accepted(&DEVICE_QUEUES, set)?;
             ends.device_queue = ends.device_queue.min(held);
         }
         ends.senders.ip(&commands(settings, address::SENDERS, address::RECEIVERS))?;
@@ -140,24 +138,19 @@ impl Ends {
     }
 }
 
-/// Sets the greatest number from `least` to `most` that is accepted, and returns it.
+/// Sets one number after the other until one is accepted, and returns that.
 ///
 /// # Errors
-/// Not even the least is accepted.
-fn greatest_accepted(least: u32, most: u32, set: impl Fn(u32) -> io::Result<()>) -> io::Result<u32> {
-    if set(most).is_ok() {
-        return Ok(most);
-    }
-    set(least)?;
-    let (mut accepted, mut refused) = (least, most);
-    while refused - accepted > 1 {
-        let middle = accepted + (refused - accepted) / 2;
-        match set(middle) {
-            Ok(()) => accepted = middle,
-            Err(_) => refused = middle,
+/// None is: why the last is not.
+fn first_accepted(numbers: &[u32], set: impl Fn(u32) -> io::Result<()>) -> io::Result<u32> {
+    let mut refused = io::Error::from(io::ErrorKind::InvalidInput);
+    for &number in numbers {
+        match set(number) {
+            Ok(()) => return Ok(number),
+            Err(error) => refused = error,
         }
     }
-    Ok(accepted)
+    Err(refused)
 }
 
 /// For `ip`: this end's device and addresses, and the way to the other end. There is no default route.
@@ -244,19 +237,15 @@ mod tests {
     #[test]
     fn a_device_holds_what_the_kernel_allows() {
         let kernel = |limit: u32| {
-            let is = std::cell::Cell::new(500);
             let set = |packets: u32| match packets <= limit {
-                true => {
-                    is.set(packets);
-                    Ok(())
-                }
+                true => Ok(()),
                 false => Err(io::Error::from_raw_os_error(libc::ERANGE)),
             };
-            greatest_accepted(LEAST_DEVICE_QUEUE, DEVICE_QUEUE, set).map(|held| (held, is.get()))
+            first_accepted(&DEVICE_QUEUES, set)
         };
-        assert_eq!(kernel(u32::MAX).unwrap(), (200_000, 200_000));
-        assert_eq!(kernel(32_767).unwrap(), (32_767, 32_767));
-        assert_eq!(kernel(500).unwrap(), (500, 500));
+        assert_eq!(kernel(u32::MAX).unwrap(), 200_000);
+        assert_eq!(kernel(32_767).unwrap(), 32_767);
+        assert_eq!(kernel(500).unwrap(), 500);
         assert_eq!(kernel(499).unwrap_err().raw_os_error(), Some(libc::ERANGE));
     }
 
