@@ -2,6 +2,7 @@
 
 use crate::packages::output;
 use cpio::newc::{Builder, trailer};
+use object::{Object, ObjectSegment};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -18,6 +19,13 @@ fn libraries(program: &Path) -> Result<Vec<PathBuf>, String> {
     };
     let paths = listed.lines().filter_map(|line| line.split_whitespace().find(|word| word.starts_with('/')));
     Ok(paths.map(PathBuf::from).collect())
+}
+
+/// Returns the part of a program that has all that is loaded when it is run.
+fn loaded(program: &[u8]) -> object::Result<&[u8]> {
+    let segments = object::File::parse(program)?;
+    let ends = segments.segments().map(|segment| segment.file_range()).map(|(begin, length)| begin + length);
+    Ok(&program[..ends.max().map_or(program.len(), |end| end as usize)])
 }
 
 fn failed(error: std::io::Error) -> String {
@@ -55,6 +63,13 @@ impl<W: Write> Archive<W> {
 
     pub fn copy(&mut self, name: &str, file: &Path) -> Result<(), String> {
         self.add(name, &read(file)?, 0o100_755)
+    }
+
+    /// Adds a program without what follows the part that is loaded: its symbols and what debuggers read, which may be most of it.
+    pub fn program(&mut self, name: &str, file: &Path) -> Result<(), String> {
+        let content = read(file)?;
+        let loaded = loaded(&content).map_err(|error| format!("{}: {error}", file.display()))?;
+        self.add(name, loaded, 0o100_755)
     }
 
     /// Adds a file or a symbolic link of the host at the same place, and the libraries of a program.

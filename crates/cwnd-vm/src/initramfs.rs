@@ -92,7 +92,7 @@ pub fn write(kernel: &Kernel, program: &Path, job: &Job, file: &Path) -> Result<
     }
     let ip = which("ip").ok_or("there is no `ip`")?;
     archive.copy("bin/ip", &ip)?;
-    archive.copy("bin/cwnd", program)?;
+    archive.program("bin/cwnd", program)?;
     // Where the unit of docs/kernel.md has it.
     archive.add("usr/local/bin/cwnd", b"/bin/cwnd", 0o120_777)?;
     [ip.as_path(), program, busybox.as_path()]
