@@ -2,6 +2,16 @@
 
 use std::fs;
 
+/// The time in which this host's kernel runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HostTime {
+    /// It passes meanwhile, and the emulator saves CPU time.
+    #[default]
+    Real,
+    /// It stands still while nothing is computed, so that the emulator may wake up exactly as often as packets come.
+    Virtual,
+}
+
 /// The kernel's release and architecture, as `6.18.44 x86_64`.
 pub fn kernel() -> String {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();

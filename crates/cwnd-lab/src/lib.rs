@@ -61,6 +61,7 @@ pub use socket::{PORT, TcpInfo};
 pub use testbed::Testbed;
 
 use cwnd_scenario::{Cost, Engine, EngineError, Identity, Implementation, Outcome, Problem, Scenario};
+use host::HostTime;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -75,13 +76,19 @@ pub const VERSION: u32 = 5;
 /// The engine of real kernels.
 #[derive(Clone, Debug, Default)]
 pub struct Lab {
+    time: HostTime,
     stop: Arc<AtomicBool>,
 }
 
 impl Lab {
     /// One whose runs end soon, as failed, once `stop` is true.
     pub fn new(stop: Arc<AtomicBool>) -> Lab {
-        Lab { stop }
+        Lab { time: HostTime::Real, stop }
+    }
+
+    /// An engine on a host whose time is virtual.
+    pub fn in_virtual_time() -> Lab {
+        Lab { time: HostTime::Virtual, stop: Arc::default() }
     }
 
     /// Run a scenario while a watcher sees the packets.
@@ -94,7 +101,7 @@ impl Lab {
         watcher: Option<Box<dyn PacketObserver>>,
     ) -> Result<Outcome, EngineError> {
         self.check(scenario).map_err(EngineError::Refused)?;
-        run::run(scenario, watcher, None, &self.stop)
+        run::run(scenario, watcher, None, self.time, &self.stop)
     }
 
     /// Runs a scenario and tells `live` meanwhile what its sockets tell, every 10 ms.
@@ -103,7 +110,7 @@ impl Lab {
     /// See [`Engine::run`].
     pub fn run_live(&self, scenario: &Scenario, live: &Arc<LiveFlows>) -> Result<Outcome, EngineError> {
         self.check(scenario).map_err(EngineError::Refused)?;
-        run::run(scenario, None, Some(Arc::clone(live)), &self.stop)
+        run::run(scenario, None, Some(Arc::clone(live)), self.time, &self.stop)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::algorithms::Algorithms;
 use crate::drops::Drops;
 use crate::emulator::{Clock, Emulator, PacketObserver, Plan, Record, Snapshot};
 use crate::ends::{Ends, Settings};
-use crate::host;
+use crate::host::{self, HostTime};
 use crate::live::LiveFlows;
 use crate::outcome::{self, Measurements};
 use crate::testbed::{batching, drive};
@@ -38,6 +38,7 @@ pub fn run(
     scenario: &Scenario,
     observer: Option<Box<dyn PacketObserver>>,
     live: Option<Arc<LiveFlows>>,
+    time: HostTime,
     stop: &AtomicBool,
 ) -> Result<Outcome, EngineError> {
     let failed = |what: &str| {
@@ -59,7 +60,7 @@ pub fn run(
         end: times.end,
         samples: times.samples.clone(),
         sampled: scenario.network.sampled_links(),
-        batching: batching(scenario),
+        batching: batching(scenario, time),
     };
     let drive = drive(scenario, &settings, tuns, clock, times.origin, plan, observer);
     let drive = drive.map_err(failed("the network"))?;

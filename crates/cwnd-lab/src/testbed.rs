@@ -6,6 +6,7 @@ use crate::emulator::{
     RateMeter, Snapshot, network,
 };
 use crate::ends::{ETHERNET, Ends, Settings};
+use crate::host::HostTime;
 use crate::hosts::Hosts;
 use crate::namespace::Namespace;
 use cwnd_scenario::{QueueLimit, Rate, Scenario};
@@ -32,7 +33,7 @@ impl Testbed {
         let (ends, tuns) = Ends::new(&settings)?;
         let before = Drops::now(&ends)?;
         let clock = Clock::start();
-        let batching = batching(scenario);
+        let batching = batching(scenario, HostTime::Real);
         let plan = Plan { warm_up: None, end: u64::MAX, samples: Vec::new(), sampled: Vec::new(), batching };
         let emulator = Emulator::start(drive(scenario, &settings, tuns, clock, 0, plan, observer)?)?;
         Ok(Testbed { ends, emulator, before, settings })
@@ -88,7 +89,7 @@ impl Testbed {
     /// Nothing is changed then.
     pub fn change(&self, to: &Scenario) -> Result<u64, String> {
         let links = to.network.links.clone();
-        self.emulator.control().change(NewLinks { links, batching: batching(to) })
+        self.emulator.control().change(NewLinks { links, batching: batching(to, HostTime::Real) })
     }
 
     /// Whether the emulator has ended by itself, which it does only if something is wrong: [`Testbed::end`] tells what.
@@ -117,10 +118,19 @@ impl Testbed {
 /// acknowledges as often as without a network card that joins them.
 const JOINS_ABOVE: u64 = 1_000_000_000;
 
+/// Exact wake-ups in a millisecond where they take a CPU from others.
+const WAKINGS: u32 = 3;
+
+/// Up to this rate all wake-ups in virtual time are exact, bit/s. At 100 Mbit/s a simulated second would take the machine's host half as
+/// long again.
+const ALL_EXACT_UP_TO: u64 = 50_000_000;
+
 /// Returns how the emulator handles packets together.
-pub fn batching(scenario: &Scenario) -> Batching {
-    let rate = scenario.network.links[scenario.network.bottleneck].rate;
-    Batching { rest: rest(scenario), joins: rate.0 > JOINS_ABOVE }
+pub fn batching(scenario: &Scenario, time: HostTime) -> Batching {
+    let rate = scenario.network.links[scenario.network.bottleneck].rate.0;
+    let all_are_exact = time == HostTime::Virtual && rate <= ALL_EXACT_UP_TO;
+    let wakings = if all_are_exact { u32::MAX } else { WAKINGS };
+    Batching { wakings, rest: rest(scenario), joins: rate > JOINS_ABOVE }
 }
 
 /// Returns how long the emulator sleeps between wakings under load, ns. Packets that wait for it leave in one burst. The burst must not

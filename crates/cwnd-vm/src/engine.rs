@@ -149,7 +149,8 @@ impl Answer {
 pub fn answer(scenario: &[u8], observer: Option<Box<dyn PacketObserver>>) -> Result<Vec<u8>, String> {
     let scenario: Scenario =
         serde_json::from_slice(scenario).map_err(|error| format!("the scenario: {error}"))?;
-    let outcome = Lab::default().run_observed(&scenario, observer).map_err(|error| error.to_string())?;
+    let outcome =
+        Lab::in_virtual_time().run_observed(&scenario, observer).map_err(|error| error.to_string())?;
     Answer::write(outcome)
 }
 

@@ -25,10 +25,7 @@ const BATCH: usize = 16;
 /// What is due so soon is waited for without sleeping, ns: to sleep and wake takes longer.
 const SPIN: u64 = 4_000;
 
-/// Exact wake-ups in each `PERIOD`. After those the loop sleeps for [`Batching::rest`] each time, and packets are up to that late. A
-/// wake-up costs more than a packet: 18 us of CPU time in a virtual machine, where 100,000 packets a second leave 10 us for each.
-const WAKINGS: u32 = 3;
-/// See [`WAKINGS`].
+/// See [`Batching::wakings`].
 const PERIOD: u64 = 1_000_000;
 
 /// A loop that has not slept for so long rests once, even if there is more to do, ns. The kernel stops a thread of real-time priority that is
@@ -74,6 +71,9 @@ pub struct Plan {
 /// How packets are handled together, to handle more of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batching {
+    /// Exact wake-ups in each millisecond. After those the loop sleeps for `rest` each time, and packets are up to that late. A wake-up
+    /// costs more than a packet: 18 us of CPU time in a virtual machine, where 100,000 packets a second leave 10 us for each.
+    pub wakings: u32,
     /// How long the loop rests at a time where much happens, ns.
     pub rest: u64,
     /// Packets of a flow that come out one after the other are received as one; see [`Device::new`].
@@ -409,7 +409,7 @@ impl Drive {
         let [senders, receivers] = &self.devices.ends;
         let mut polls = [poll(senders), poll(receivers)];
         // What comes while it rests is found after it.
-        let (count, left) = if is_close || is_busy || self.wakings.1 > WAKINGS {
+        let (count, left) = if is_close || is_busy || self.wakings.1 > self.plan.batching.wakings {
             (0, self.plan.batching.rest)
         } else {
             (2, left)
