@@ -142,6 +142,11 @@ impl Agenda {
         self.events.peek().map(|Reverse(entry)| (entry.at, entry.event))
     }
 
+    /// Returns all events and their times, in no order.
+    pub fn events(&self) -> impl Iterator<Item = (u64, Event)> + '_ {
+        self.events.iter().map(|Reverse(entry)| (entry.at, entry.event))
+    }
+
     /// Returns the number of the event.
     pub fn schedule_transmission_end(&mut self, at: u64, link: LinkId) -> u64 {
         let link = link as u32;

@@ -196,6 +196,18 @@ impl<P: Packet, O: Observer<P>> Network<P, O> {
         self.agenda.peek().map(|(at, _)| at)
     }
 
+    /// Returns a time before which no packet reaches the end of its route, if nothing is sent before; `None` if none will. It may be later
+    /// than the next event, since a packet that leaves a transmitter still has to cross the line.
+    pub fn no_delivery_before(&self) -> Option<u64> {
+        let earliest = |(at, event): (u64, Event)| match event {
+            Event::TransmissionEnds { link } => {
+                at.saturating_add(self.links[link as usize].line.least_delay())
+            }
+            _ => at,
+        };
+        self.agenda.events().map(earliest).min()
+    }
+
     /// Returns the link whose transmission ends next, or whose line ends where the next packet arrives, if the next event is
     /// one of these.
     pub fn next_link(&self) -> Option<LinkId> {

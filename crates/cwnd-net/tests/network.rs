@@ -141,6 +141,39 @@ fn losses_copies_and_jitter_keep_every_packet_in_the_counts() {
 }
 
 #[test]
+fn no_packet_comes_before_the_announced_time() {
+    let jitter = Jitter { shape: JitterShape::Uniform(Time::from_millis(5)), reorders: true };
+    let effects = Effects { duplication: 0.1, jitter: Some(jitter), ..Effects::default() };
+    let bad = LinkSpec { loss: Loss::Bernoulli(0.1), effects, ..link("bad", 0, 1) };
+    // Packets of the second route come out where those of the first go on.
+    let mut net = network(&[bad, link("good", 1, 2)], &[&[0, 1], &[0]]);
+    let (mut came, mut announced_later) = (0, 0);
+    for i in 1..=2000 {
+        let at = i * 600_000;
+        while let Some(before) = net.no_delivery_before().filter(|before| *before < at) {
+            announced_later += usize::from(before > net.next_event().unwrap());
+            assert_eq!(net.next_delivery(before - 1), None);
+            came += usize::from(net.next_delivery(before).is_some());
+        }
+        net.send(at, i as usize % 2, Bytes(100 + i as u32 % 700));
+    }
+    assert!(came > 1500, "{came}");
+    assert!(announced_later > 500, "{announced_later}");
+}
+
+#[test]
+fn the_first_packet_comes_at_the_announced_time() {
+    let mut net = network(&[link("one", 0, 1)], &[&[0]]);
+    assert_eq!(net.no_delivery_before(), None);
+    net.send(0, 0, Bytes(1000));
+    // Its last bit leaves at 1 ms, and is 1 ms on its way.
+    assert_eq!((net.next_event(), net.no_delivery_before()), (Some(MS), Some(2 * MS)));
+    assert_eq!(net.next_delivery(MS), None);
+    assert_eq!((net.next_event(), net.no_delivery_before()), (Some(2 * MS), Some(2 * MS)));
+    assert!(net.next_delivery(2 * MS).is_some());
+}
+
+#[test]
 fn a_lost_packet_is_gone_at_the_end_of_the_line() {
     let mut net = network(&[LinkSpec { loss: Loss::Bernoulli(1.0), ..link("lossy", 0, 1) }], &[&[0]]);
     net.send(0, 0, Bytes(1000));

@@ -311,14 +311,16 @@ impl Drive {
         let mut next_tell = 0;
         loop {
             let now = self.clock.now();
+            let until = now.min(self.plan.end);
+            self.sample(until);
+            self.advance(until);
             if now >= next_look {
                 // The ends of the warm-up and of all are met when they come.
                 let ends = [self.plan.warm_up, Some(self.plan.end)].into_iter().flatten();
                 let tells = (now / TELL + 1) * TELL;
                 next_look = ends.filter(|end| *end > now).fold((now + LOOK).min(tells), u64::min);
                 if control.stop.load(Ordering::Relaxed) || now >= self.plan.end {
-                    let at = now.min(self.plan.end);
-                    return Ok(self.end(at));
+                    return Ok(self.end(until));
                 }
                 self.keep_warm_up(now);
                 for (to, done) in std::mem::take(&mut *lock(&control.changes)) {
@@ -330,16 +332,15 @@ impl Drive {
                     *lock(&control.snapshot) = self.snapshot(now);
                 }
             }
-            self.sample(now);
-            self.advance(now);
             let came = self.read(End::Senders)? + self.read(End::Receivers)?;
             let next_write = self.devices.write_due(now, self.net.observer_mut()).unwrap_or(u64::MAX);
             let is_busy = now.saturating_sub(self.slept) > BUSY;
             if came == 0 || is_busy {
                 let next_sample =
                     self.plan.samples.get(self.record.queue_lengths.len()).copied().unwrap_or(u64::MAX);
-                let next_event = self.net.next_event().unwrap_or(u64::MAX);
-                let wake = next_event.min(next_look).min(next_sample).min(next_write);
+                // What happens inside the network meanwhile happens at its own time, whenever it is looked at.
+                let next_delivery = self.net.no_delivery_before().unwrap_or(u64::MAX);
+                let wake = next_delivery.min(next_look).min(next_sample).min(next_write);
                 self.wait(wake, is_busy)?;
             }
         }
@@ -398,7 +399,9 @@ impl Drive {
         // At rates at which packets are joined, the next one is always this close, and the loop would spin all the time.
         let is_close = left <= SPIN;
         if is_close && !is_busy && !self.plan.batching.joins {
-            std::hint::spin_loop();
+            while self.clock.now() < until {
+                std::hint::spin_loop();
+            }
             return Ok(());
         }
         if now - self.wakings.0 > PERIOD {
