@@ -206,3 +206,21 @@ pub fn packets_held(scenario: &Scenario) -> f64 {
     });
     held.sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::smallest;
+
+    #[test]
+    fn all_wakings_are_exact_where_they_take_no_cpu_from_others_and_are_not_too_many() {
+        let at = |rate, time| {
+            let mut scenario = smallest();
+            scenario.network.links[0].rate = Rate(rate);
+            batching(&scenario, time).wakings
+        };
+        assert_eq!(at(100_000_000, HostTime::Virtual), u32::MAX);
+        assert_eq!(at(100_000_000, HostTime::Real), 3);
+        assert_eq!(at(1_000_000_000, HostTime::Virtual), 3);
+    }
+}

@@ -117,3 +117,27 @@ impl<W: Write> Archive<W> {
 fn read(file: &Path) -> Result<Vec<u8>, String> {
     fs::read(file).map_err(|error| format!("{}: {error}", file.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_runs_without_what_is_not_loaded() {
+        let own = std::env::current_exe().unwrap();
+        let program = read(&own).unwrap();
+        let loaded = loaded(&program).unwrap();
+        assert!(loaded.len() < program.len(), "a build for tests has symbols");
+        let cut = std::env::temp_dir().join(format!("cwnd-loaded-{}", std::process::id()));
+        fs::write(&cut, loaded).unwrap();
+        fs::set_permissions(&cut, fs::Permissions::from_mode(0o755)).unwrap();
+        let listed = output(Command::new(&cut).arg("--list"));
+        fs::remove_file(&cut).unwrap();
+        assert!(listed.unwrap().contains("a_program_runs_without_what_is_not_loaded: test"));
+    }
+
+    #[test]
+    fn a_file_that_is_no_program_is_refused() {
+        assert!(loaded(b"#!/bin/sh\n").is_err());
+    }
+}
