@@ -145,7 +145,7 @@ fn no_packet_comes_before_the_announced_time() {
     let jitter = Jitter { shape: JitterShape::Uniform(Time::from_millis(5)), reorders: true };
     let effects = Effects { duplication: 0.1, jitter: Some(jitter), ..Effects::default() };
     let bad = LinkSpec { loss: Loss::Bernoulli(0.1), effects, ..link("bad", 0, 1) };
-    // Packets of the second route come out where those of the first go on.
+    // Packets of the second route come out where those of the first continue.
     let mut net = network(&[bad, link("good", 1, 2)], &[&[0, 1], &[0]]);
     let (mut came, mut announced_later) = (0, 0);
     for i in 1..=2000 {
