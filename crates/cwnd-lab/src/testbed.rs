@@ -121,7 +121,7 @@ const JOINS_ABOVE: u64 = 1_000_000_000;
 /// Exact wake-ups in a millisecond where they take a CPU from others.
 const WAKINGS: u32 = 3;
 
-/// Up to this rate all wake-ups in virtual time are exact, bit/s. At this rate they make a run a sixth longer.
+/// Up to this rate all wake-ups in virtual time are exact, bit/s. At this rate they make a run a fifth longer.
 const ALL_EXACT_UP_TO: u64 = 100_000_000;
 
 /// Returns how the emulator handles packets together.

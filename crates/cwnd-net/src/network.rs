@@ -115,6 +115,8 @@ pub struct Network<P, O = ()> {
     routes: Vec<Route>,
     packets: Slab<Carried<P>>,
     agenda: Agenda,
+    /// For each link, the least time from the end of its line to the end of a route, ns.
+    least_after: Vec<u64>,
     observer: O,
     /// Events handled so far.
     handled: u64,
@@ -157,6 +159,7 @@ impl<P: Packet, O: Observer<P>> Network<P, O> {
         let agenda = Agenda::new(specs, &routes, instant, settings.ties_by_turn);
         Ok(Network {
             agenda: agenda.ok_or(NetworkError::InstantCircle)?,
+            least_after: least_after(&links, &routes),
             links,
             routes,
             packets: Slab::new(),
@@ -197,13 +200,26 @@ impl<P: Packet, O: Observer<P>> Network<P, O> {
     }
 
     /// Returns a time before which no packet reaches the end of its route, if nothing is sent before; `None` if none will. It may be later
-    /// than the next event, since a packet that leaves a transmitter still has to cross the line.
+    /// than the next event, since packets still have to cross the lines that are before them.
     pub fn no_delivery_before(&self) -> Option<u64> {
-        let earliest = |(at, event): (u64, Event)| match event {
-            Event::TransmissionEnds { link } => {
-                at.saturating_add(self.links[link as usize].line.least_delay())
-            }
-            _ => at,
+        let from_transmitter =
+            |link: LinkId| self.links[link].line.least_delay().saturating_add(self.least_after[link]);
+        let earliest = |(at, event): (u64, Event)| {
+            let least = match event {
+                Event::TransmissionEnds { link } | Event::TakeNext { link } => {
+                    from_transmitter(link as usize)
+                }
+                Event::Arrival { packet } => {
+                    let carried = self.packets.get(packet);
+                    match self.link_of(carried) {
+                        // Others may be on the line behind it that go no further.
+                        Some(link) => self.least_after[link],
+                        None => from_transmitter(self.routes[carried.route].links[0]),
+                    }
+                }
+                Event::Timer { .. } => 0,
+            };
+            at.saturating_add(least)
         };
         self.agenda.events().map(earliest).min()
     }
@@ -441,4 +457,17 @@ impl<P: Packet, O: Observer<P>> Network<P, O> {
     fn link_of(&self, carried: &Carried<P>) -> Option<LinkId> {
         carried.links.checked_sub(1).map(|last| self.routes[carried.route].links[last])
     }
+}
+
+/// Returns for each link the least time from the end of its line to the end of a route, ns.
+fn least_after(links: &[Link], routes: &[Route]) -> Vec<u64> {
+    let mut least = vec![u64::MAX; links.len()];
+    for Route { links: route, .. } in routes {
+        let mut after = 0u64;
+        for &link in route.iter().rev() {
+            least[link] = least[link].min(after);
+            after = after.saturating_add(links[link].line.least_delay());
+        }
+    }
+    least
 }

@@ -174,6 +174,19 @@ fn the_first_packet_comes_at_the_announced_time() {
 }
 
 #[test]
+fn a_changed_delay_changes_the_announced_time() {
+    let mut net = network(&[link("one", 0, 1), link("two", 1, 2)], &[&[0, 1]]);
+    net.send(0, 0, Bytes(1000));
+    // The transmission over the second link is not known before the packet comes to it.
+    assert_eq!((net.next_event(), net.no_delivery_before()), (Some(MS), Some(3 * MS)));
+    net.set_delay(0, 1, Time::from_millis(5)).unwrap();
+    assert_eq!(net.no_delivery_before(), Some(7 * MS));
+    assert_eq!(net.next_delivery(7 * MS), None);
+    assert_eq!(net.no_delivery_before(), Some(8 * MS));
+    assert_eq!(net.next_delivery(8 * MS).map(|delivery| delivery.at), Some(8 * MS));
+}
+
+#[test]
 fn a_lost_packet_is_gone_at_the_end_of_the_line() {
     let mut net = network(&[LinkSpec { loss: Loss::Bernoulli(1.0), ..link("lossy", 0, 1) }], &[&[0]]);
     net.send(0, 0, Bytes(1000));

@@ -1,6 +1,6 @@
 //! Links that change while packets are on them. A change at a time precedes everything else that happens then.
 
-use super::{Network, Observer, Packet};
+use super::{Network, Observer, Packet, least_after};
 use crate::link::Link;
 use crate::{LinkId, NetworkError};
 use cwnd_link::{ChangeError, Effects, Loss, Policer, QueueSpec, Rate, Time};
@@ -35,6 +35,7 @@ impl<P: Packet, O: Observer<P>> Network<P, O> {
         link.line.set_delay(now, delay);
         self.accept(number, |link| link.line = before)?;
         self.links[number].spec.delay = delay;
+        self.least_after = least_after(&self.links, &self.routes);
         Ok(())
     }
 
