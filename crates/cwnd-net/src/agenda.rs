@@ -143,7 +143,7 @@ impl Agenda {
     }
 
     /// Returns all events and their times, in no order.
-    pub fn events(&self) -> impl Iterator<Item = (u64, Event)> + '_ {
+    pub fn events(&self) -> impl ExactSizeIterator<Item = (u64, Event)> + '_ {
         self.events.iter().map(|Reverse(entry)| (entry.at, entry.event))
     }
 

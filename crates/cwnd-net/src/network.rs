@@ -8,6 +8,9 @@ use crate::slab::Slab;
 use crate::{LinkId, NetworkError, NodeId, Route, RouteId, Settings};
 use cwnd_link::{Arrival, Codepoint, LinkSpec};
 
+/// More events than this are not looked at one by one: each packet on a line that reorders is one.
+const LOOKED_AT: usize = 64;
+
 /// A packet of any transport, as a network sees it.
 pub trait Packet: Clone {
     /// Returns what queues need to know: wire bytes, flow, ECN field.
@@ -200,8 +203,12 @@ impl<P: Packet, O: Observer<P>> Network<P, O> {
     }
 
     /// Returns a time before which no packet reaches the end of its route, if nothing is sent before; `None` if none will. It may be later
-    /// than the next event, since packets still have to cross the lines that are before them.
+    /// than the next event, since packets still have to cross the lines that are before them. With many events it is the next one's.
     pub fn no_delivery_before(&self) -> Option<u64> {
+        let events = self.agenda.events();
+        if events.len() > LOOKED_AT {
+            return self.next_event();
+        }
         let from_transmitter =
             |link: LinkId| self.links[link].line.least_delay().saturating_add(self.least_after[link]);
         let earliest = |(at, event): (u64, Event)| {
@@ -221,7 +228,7 @@ impl<P: Packet, O: Observer<P>> Network<P, O> {
             };
             at.saturating_add(least)
         };
-        self.agenda.events().map(earliest).min()
+        events.map(earliest).min()
     }
 
     /// Returns the link whose transmission ends next, or whose line ends where the next packet arrives, if the next event is

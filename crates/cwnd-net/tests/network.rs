@@ -187,6 +187,21 @@ fn a_changed_delay_changes_the_announced_time() {
 }
 
 #[test]
+fn of_many_events_the_next_is_announced() {
+    let jitter = Jitter { shape: JitterShape::Uniform(Time::from_millis(500)), reorders: true };
+    let mut net = network(
+        &[LinkSpec { effects: Effects { jitter: Some(jitter), ..Effects::default() }, ..link("one", 0, 1) }],
+        &[&[0]],
+    );
+    (0..100).for_each(|_| assert!(net.send(0, 0, Bytes(1000))));
+    // Most are on the line, and each of them is an event; the next one is mostly the end of a transmission.
+    for at in 90..99 {
+        while net.next_delivery(at * MS).is_some() {}
+        assert_eq!(net.no_delivery_before(), net.next_event());
+    }
+}
+
+#[test]
 fn a_lost_packet_is_gone_at_the_end_of_the_line() {
     let mut net = network(&[LinkSpec { loss: Loss::Bernoulli(1.0), ..link("lossy", 0, 1) }], &[&[0]]);
     net.send(0, 0, Bytes(1000));
