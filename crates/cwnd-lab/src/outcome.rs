@@ -14,6 +14,10 @@ pub const TOO_LATE: Time = Time(500_000);
 /// A rate that is further off than this is not the rate.
 const RATE_ERROR: f64 = 0.01;
 
+/// A larger window, in segments, is none that an algorithm chose: over 10 GB with the smallest segments. Kernels that do not call BPF
+/// programs at some times, as some of virtual machines while process 1 runs, take for a hook's answer what the stack holds.
+const WINDOW_MOST: u32 = 1 << 24;
+
 /// All that a run has told.
 pub struct Measurements {
     /// The emulator.
@@ -175,13 +179,15 @@ fn observed(told: &TrafficRecord, times: usize) -> Vec<Observed> {
 
 fn emulation(answers: &Measurements) -> Emulation {
     let Record { lateness, rate_error, .. } = &answers.record;
+    let mut validity_warnings = validity_warnings(&answers.record);
+    validity_warnings.extend(window_warning(&answers.told.flows));
     Emulation {
         late_p50: Time(lateness.quantile(0.5)),
         late_p99: Time(lateness.quantile(0.99)),
         late_max: Time(lateness.max),
         rate_error: *rate_error,
         steal: answers.steal,
-        validity_warnings: validity_warnings(&answers.record),
+        validity_warnings,
         host: host::kernel(),
         implementations: answers.implementations.clone(),
     }
@@ -204,4 +210,30 @@ pub fn validity_warnings(record: &Record) -> Vec<String> {
         ));
     }
     warnings
+}
+
+/// Returns why the windows of a run are not those of its algorithms; nothing if they may be.
+fn window_warning(flows: &[FlowRecord]) -> Option<String> {
+    let (flow, record) = flows.iter().enumerate().max_by_key(|(_, flow)| flow.cwnd_max)?;
+    (record.cwnd_max > WINDOW_MOST).then(|| {
+        format!(
+            "flow {flow} had a window of {} segments, which no algorithm chose: this kernel does not always call the algorithm's BPF \
+             program",
+            record.cwnd_max
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_that_no_algorithm_chose_makes_a_run_not_valid() {
+        let flow = |cwnd_max| FlowRecord { cwnd_max, ..FlowRecord::default() };
+        assert_eq!(window_warning(&[]), None);
+        assert_eq!(window_warning(&[flow(12_000), flow(1 << 24)]), None);
+        let warning = window_warning(&[flow(12_000), flow(135_340_032), flow(4)]).expect("it is too large");
+        assert!(warning.starts_with("flow 1 had a window of 135340032 segments"), "{warning}");
+    }
 }

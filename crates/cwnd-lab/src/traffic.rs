@@ -63,6 +63,8 @@ pub struct FlowRecord {
     pub stopped: Option<u64>,
     /// The window integrated over time, segments x ns.
     pub cwnd_integral: f64,
+    /// The largest window that was seen, segments.
+    pub cwnd_max: u32,
     /// Times at which it was found in recovery, reduction or loss, and had not been before.
     pub congestion_events: u64,
     /// What the socket told last.
@@ -332,6 +334,7 @@ impl Flow {
         // The window is taken to have been what it was seen as last.
         let before = if self.record.last.cwnd > 0 { self.record.last.cwnd } else { info.cwnd };
         self.record.cwnd_integral += f64::from(before) * (now - self.looked) as f64;
+        self.record.cwnd_max = self.record.cwnd_max.max(info.cwnd);
         self.looked = now;
         let reducing = info.state >= 2;
         self.record.congestion_events += u64::from(reducing && !self.was_reducing);
