@@ -14,7 +14,7 @@ pub const TOO_LATE: Time = Time(500_000);
 /// A rate that is further off than this is not the rate.
 const RATE_ERROR: f64 = 0.01;
 
-/// A larger window, in segments, is none that an algorithm chose: over 10 GB with the smallest segments. Kernels that do not call BPF
+/// A larger window or slow-start threshold, in segments, is none that an algorithm chose: over 10 GB with the smallest segments. Kernels that do not call BPF
 /// programs at some times, as some of virtual machines while process 1 runs, take for a hook's answer what the stack holds.
 const WINDOW_MOST: u32 = 1 << 24;
 
@@ -214,12 +214,12 @@ pub fn validity_warnings(record: &Record) -> Vec<String> {
 
 /// Returns why the windows of a run are not those of its algorithms; nothing if they may be.
 fn window_warning(flows: &[FlowRecord]) -> Option<String> {
-    let (flow, record) = flows.iter().enumerate().max_by_key(|(_, flow)| flow.cwnd_max)?;
-    (record.cwnd_max > WINDOW_MOST).then(|| {
+    let (flow, record) = flows.iter().enumerate().max_by_key(|(_, flow)| flow.window_max)?;
+    (record.window_max > WINDOW_MOST).then(|| {
         format!(
-            "flow {flow} had a window of {} segments, which no algorithm chose: this kernel does not always call the algorithm's BPF \
+            "flow {flow} had a window or a threshold of {} segments, which no algorithm chose: this kernel does not always call the algorithm's BPF \
              program",
-            record.cwnd_max
+            record.window_max
         )
     })
 }
@@ -230,10 +230,10 @@ mod tests {
 
     #[test]
     fn a_window_that_no_algorithm_chose_makes_a_run_not_valid() {
-        let flow = |cwnd_max| FlowRecord { cwnd_max, ..FlowRecord::default() };
+        let flow = |window_max| FlowRecord { window_max, ..FlowRecord::default() };
         assert_eq!(window_warning(&[]), None);
         assert_eq!(window_warning(&[flow(12_000), flow(1 << 24)]), None);
         let warning = window_warning(&[flow(12_000), flow(135_340_032), flow(4)]).expect("it is too large");
-        assert!(warning.starts_with("flow 1 had a window of 135340032 segments"), "{warning}");
+        assert!(warning.starts_with("flow 1 had a window or a threshold of 135340032 segments"), "{warning}");
     }
 }

@@ -122,6 +122,9 @@ pub fn congestion_info(socket: &Socket) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The threshold of a socket that has none yet (`TCP_INFINITE_SSTHRESH` of the kernel).
+pub const INFINITE_SSTHRESH: u32 = 0x7FFF_FFFF;
+
 /// The state of a socket (`TCP_INFO`; the fields of `struct tcp_info` in `linux/tcp.h`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
@@ -202,8 +205,7 @@ impl TcpInfo {
 
     /// The slow-start threshold, segments; infinite while there is none.
     pub fn ssthresh(&self) -> f64 {
-        // `TCP_INFINITE_SSTHRESH` of the kernel.
-        if self.ssthresh >= 0x7FFF_FFFF { f64::INFINITY } else { f64::from(self.ssthresh) }
+        if self.ssthresh >= INFINITE_SSTHRESH { f64::INFINITY } else { f64::from(self.ssthresh) }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::address;
 use crate::emulator::Clock;
 use crate::live::LiveFlows;
 use crate::namespace::Namespace;
-use crate::socket::{self, TcpInfo};
+use crate::socket::{self, INFINITE_SSTHRESH, TcpInfo};
 use crate::states::{FlowStates, StateReader};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
@@ -63,8 +63,8 @@ pub struct FlowRecord {
     pub stopped: Option<u64>,
     /// The window integrated over time, segments x ns.
     pub cwnd_integral: f64,
-    /// The largest window that was seen, segments.
-    pub cwnd_max: u32,
+    /// The largest window or finite slow-start threshold that was seen, segments.
+    pub window_max: u32,
     /// Times at which it was found in recovery, reduction or loss, and had not been before.
     pub congestion_events: u64,
     /// What the socket told last.
@@ -334,7 +334,8 @@ impl Flow {
         // The window is taken to have been what it was seen as last.
         let before = if self.record.last.cwnd > 0 { self.record.last.cwnd } else { info.cwnd };
         self.record.cwnd_integral += f64::from(before) * (now - self.looked) as f64;
-        self.record.cwnd_max = self.record.cwnd_max.max(info.cwnd);
+        let threshold = if info.ssthresh == INFINITE_SSTHRESH { 0 } else { info.ssthresh };
+        self.record.window_max = self.record.window_max.max(info.cwnd).max(threshold);
         self.looked = now;
         let reducing = info.state >= 2;
         self.record.congestion_events += u64::from(reducing && !self.was_reducing);
