@@ -83,13 +83,17 @@ fn set(socket: &Socket, option: libc::c_int, value: libc::c_int) -> io::Result<(
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Bytes that [`discard`] throws away at a time, at most.
+pub const DISCARDED_MOST: usize = 1 << 20;
+
 /// Throw away what a socket has received. Returns how many bytes that were; none if there is nothing now.
 ///
 /// # Errors
 /// If the connection has broken.
 pub fn discard(socket: &Socket) -> io::Result<Option<usize>> {
     // SAFETY: with MSG_TRUNC a TCP socket writes nothing anywhere (tcp(7)).
-    let count = unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), 1 << 20, libc::MSG_TRUNC) };
+    let count =
+        unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), DISCARDED_MOST, libc::MSG_TRUNC) };
     match usize::try_from(count) {
         Ok(count) => Ok(Some(count)),
         Err(_) => {

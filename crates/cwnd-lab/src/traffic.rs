@@ -384,7 +384,7 @@ fn receive(listeners: Vec<Socket>, window: u32, rest: Duration, stop: &AtomicBoo
             let Receiver { socket, role } = &mut receivers[event.token().0];
             match role {
                 Role::Receives => {
-                    *role = take(socket);
+                    *role = take(socket, event.is_read_closed());
                     socket::offer_at_most(socket, window)?;
                 }
                 Role::Done => {}
@@ -416,13 +416,13 @@ fn accept(listener: &Socket) -> io::Result<Option<Socket>> {
     Ok(Some(socket))
 }
 
-/// Take what there is.
-fn take(socket: &Socket) -> Role {
+/// Take what there is. What comes after less than was asked for is another event (epoll(7)), but for the end, which may have come before.
+fn take(socket: &Socket, has_ended: bool) -> Role {
     loop {
         match socket::discard(socket) {
             Ok(Some(0)) => return Role::Done,
-            Ok(Some(_)) => {}
-            Ok(None) => return Role::Receives,
+            Ok(Some(count)) if count == socket::DISCARDED_MOST || has_ended => {}
+            Ok(Some(_) | None) => return Role::Receives,
             // A sender that ends throws its connection away.
             Err(_) => return Role::Done,
         }

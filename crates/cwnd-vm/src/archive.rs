@@ -28,6 +28,18 @@ fn loaded(program: &[u8]) -> object::Result<&[u8]> {
     Ok(&program[..ends.max().map_or(program.len(), |end| end as usize)])
 }
 
+/// Returns a module without the signature at its end (Linux's `struct module_signature`).
+fn unsigned(module: &[u8]) -> &[u8] {
+    const MAGIC: &[u8] = b"~Module signature appended~\n";
+    const ABOUT: usize = 12;
+    let signed = || {
+        let (rest, length) = module.strip_suffix(MAGIC)?.split_last_chunk::<4>()?;
+        let length = ABOUT - 4 + u32::from_be_bytes(*length) as usize;
+        rest.get(..rest.len().checked_sub(length)?)
+    };
+    signed().unwrap_or(module)
+}
+
 fn failed(error: std::io::Error) -> String {
     format!("the file system of the machine cannot be written: {error}")
 }
@@ -70,6 +82,11 @@ impl<W: Write> Archive<W> {
         let content = read(file)?;
         let loaded = loaded(&content).map_err(|error| format!("{}: {error}", file.display()))?;
         self.add(name, loaded, 0o100_755)
+    }
+
+    /// Adds a module of the kernel without its signature, which takes 30 million instructions to verify and is not needed.
+    pub fn module(&mut self, name: &str, file: &Path) -> Result<(), String> {
+        self.add(name, unsigned(&read(file)?), 0o100_644)
     }
 
     /// Adds a file or a symbolic link of the host at the same place, and the libraries of a program.
@@ -134,6 +151,16 @@ mod tests {
         let listed = output(Command::new(&cut).arg("--list"));
         fs::remove_file(&cut).unwrap();
         assert!(listed.unwrap().contains("a_program_runs_without_what_is_not_loaded: test"));
+    }
+
+    #[test]
+    fn a_module_loses_its_signature_alone() {
+        let signed =
+            [b"ELF", &b"signed"[..], &[0; 8], &[0, 0, 0, 6], b"~Module signature appended~\n"].concat();
+        assert_eq!(unsigned(&signed), b"ELF");
+        assert_eq!(unsigned(b"ELF"), b"ELF");
+        // One that says it is longer than the file.
+        assert_eq!(unsigned(&signed[5..]), &signed[5..]);
     }
 
     #[test]

@@ -100,7 +100,7 @@ pub fn write(kernel: &Kernel, program: &Path, job: &Job, file: &Path) -> Result<
         .try_for_each(|program| archive.libraries_of(program))?;
     for module in &kernel.modules {
         let name = module.file_name().unwrap_or_default().to_string_lossy();
-        archive.copy(&format!("modules/{name}"), module)?;
+        archive.module(&format!("modules/{name}"), module)?;
     }
     archive.add("job/script", job.script.as_bytes(), 0o100_755)?;
     for (name, content) in &job.files {

@@ -1,10 +1,12 @@
 //! A kernel to boot: its image and its modules.
 
+use crate::image::uncompressed;
 use crate::packages::{Packages, numbers, output, release_of};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Modules that the laboratory uses and congestion controls of the kernel's own, by the folder and the beginning of their names.
 const MODULES: [(&str, &str); 4] = [
@@ -19,11 +21,11 @@ const MODULES: [(&str, &str); 4] = [
 pub struct Kernel {
     /// Its release, as `uname -r` gives it.
     pub release: String,
-    /// The compressed image.
+    /// The image that is booted: without compression where that is possible.
     pub image: PathBuf,
     /// Modules without compression, in the order in which they are loaded.
     pub modules: Vec<PathBuf>,
-    /// SHA-256 of the image and the modules, in hexadecimal digits.
+    /// SHA-256 of the compressed image and the modules, in hexadecimal digits.
     pub digest: String,
 }
 
@@ -84,12 +86,22 @@ impl Kernel {
         Kernel::open(&target)
     }
 
-    /// Opens a folder with `vmlinuz` and `modules/`, named by the kernel's release.
+    /// Opens a folder with `vmlinuz` and `modules/`, named by the kernel's release. Writes the uncompressed image into it, once.
     fn open(folder: &Path) -> Result<Kernel, String> {
         let read = |file: &Path| fs::read(file).map_err(|error| format!("{}: {error}", file.display()));
-        let image = folder.join("vmlinuz");
+        let compressed = folder.join("vmlinuz");
+        let content = read(&compressed)?;
+        let plain = folder.join("vmlinux");
+        let image = if plain.is_file() {
+            plain
+        } else {
+            match uncompressed(&content).map_err(|why| format!("{}: {why}", compressed.display()))? {
+                None => compressed,
+                Some(content) => write_whole(&plain, &content).map(|()| plain)?,
+            }
+        };
         let mut digest = Sha256::new();
-        digest.update(read(&image)?);
+        digest.update(content);
         let files = fs::read_dir(folder.join("modules")).into_iter().flatten().flatten();
         let mut modules: Vec<PathBuf> = files.map(|file| file.path()).collect();
         // `tcp_diag` needs `inet_diag`, and comes later in order of the names.
@@ -101,6 +113,15 @@ impl Kernel {
         let digest = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Kernel { release, image, modules, digest })
     }
+}
+
+/// Writes a file which other processes see whole, or not at all.
+fn write_whole(file: &Path, content: &[u8]) -> Result<(), String> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let new = file.with_extension(format!("{}-{number}", std::process::id()));
+    let written = fs::write(&new, content).and_then(|()| fs::rename(&new, file));
+    written.map_err(|error| format!("{}: {error}", file.display()))
 }
 
 /// Waits until no other process fetches into this folder, and keeps others from it until the file is dropped.

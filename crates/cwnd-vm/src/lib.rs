@@ -17,6 +17,7 @@
 
 mod archive;
 mod engine;
+mod image;
 mod initramfs;
 mod kernel;
 mod machine;

@@ -58,12 +58,14 @@ const PROCESSOR: &str = "max,rdrand=off,rdseed=off,erms=off,fsrm=off";
 /// that takes milliseconds of virtual time in which no packet moves: it has no huge pages, which it would clear, and keeps few free pages
 /// for its processor, since it may give 2,000 of them back at once when sockets' packets are freed. Nor does it test its ciphers, ask
 /// security modules, audit, choose how deeply to idle, measure pressure, charge memory to groups, look for preemption, clear memory before
-/// it is used, check copies for overflows or move its stacks, all of which takes instructions.
+/// it is used, check copies for overflows or move its stacks, all of which takes instructions. Nor does it, at its start, test the source of
+/// jitter and a derivation of keys, read certificates, or make events of its probes.
 const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 nokaslr norandmaps random.trust_cpu=off random.trust_bootloader=off \
                                 tsc=reliable mitigations=off transparent_hugepage=never \
                                 sysctl.vm.percpu_pagelist_high_fraction=1000000 cryptomgr.notests lsm= audit=0 cpuidle.off=1 \
                                 psi=0 cgroup_disable=memory preempt=none init_on_alloc=0 hardened_usercopy=off \
-                                randomize_kstack_offset=off";
+                                randomize_kstack_offset=off \
+                                initcall_blacklist=jent_mod_init,init_kprobe_trace,load_system_certificate_list,crypto_kdf108_init";
 
 /// QEMU's arguments for [`Clock::Instructions`]. One of its threads interprets the processor, another one moves the clock when the processor
 /// idles. Without a recording they may race for the clock, and about one run in ten differed in the last digits. While

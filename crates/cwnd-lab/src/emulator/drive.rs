@@ -219,6 +219,8 @@ pub struct Drive {
 /// The devices at both ends of the network, and what is measured there.
 struct Devices {
     ends: [Device; 2],
+    /// For each end, whether it may have sent something that has not been read.
+    may_have_sent: [bool; 2],
     clock: Clock,
     lateness: Lateness,
     meter: Option<RateMeter>,
@@ -255,6 +257,8 @@ impl Devices {
             inside.accounts.out(now, frame);
         }
         self.ends[to as usize].write(&mut inside.pool);
+        // It may have responded at once.
+        self.may_have_sent[to as usize] = true;
     }
 
     /// Writes what has waited long enough to be joined with what comes. Returns when there is more of it, ns.
@@ -287,7 +291,8 @@ impl Drive {
         plan: Plan,
         packet_observer: Option<Box<dyn PacketObserver>>,
     ) -> Drive {
-        let devices = Devices { ends, clock, lateness: Lateness::default(), meter, packet_observer };
+        let lateness = Lateness::default();
+        let devices = Devices { ends, may_have_sent: [true; 2], clock, lateness, meter, packet_observer };
         let flows = (net.routes().len() / 2) as u32;
         Drive {
             net,
@@ -366,12 +371,17 @@ impl Drive {
         Ok(())
     }
 
-    /// Take what one end has sent. Returns how many packets that were.
+    /// Take what one end has sent, if it may have sent anything. Returns how many packets that were.
     fn read(&mut self, from: End) -> io::Result<usize> {
+        if !self.devices.may_have_sent[from as usize] {
+            return Ok(0);
+        }
         for came in 0..BATCH {
             let mut frame = self.net.observer_mut().pool.take();
             if !self.devices.ends[from as usize].read(&mut frame)? {
                 self.net.observer_mut().pool.give_back(frame);
+                // What it sends in answer to what is written from now on, or later, is found by then.
+                self.devices.may_have_sent[from as usize] = false;
                 return Ok(came);
             }
             let now = self.clock.now();
@@ -402,6 +412,7 @@ impl Drive {
             while self.clock.now() < until {
                 std::hint::spin_loop();
             }
+            self.devices.may_have_sent = [true; 2];
             return Ok(());
         }
         if now - self.wakings.0 > PERIOD {
@@ -425,6 +436,10 @@ impl Drive {
         let woken = unsafe { libc::ppoll(polls.as_mut_ptr(), count, &raw const timeout, std::ptr::null()) };
         let error = io::Error::last_os_error();
         self.slept = self.clock.now();
+        let sent = polls.map(|poll| count == 0 || poll.revents != 0);
+        for (may_have_sent, sent) in self.devices.may_have_sent.iter_mut().zip(sent) {
+            *may_have_sent |= sent;
+        }
         if woken < 0 && error.kind() != io::ErrorKind::Interrupted { Err(error) } else { Ok(()) }
     }
 
