@@ -14,8 +14,8 @@ pub const TOO_LATE: Time = Time(500_000);
 /// A rate that is further off than this is not the rate.
 const RATE_ERROR: f64 = 0.01;
 
-/// A larger window or slow-start threshold, in segments, is none that an algorithm chose: over 10 GB with the smallest segments. Kernels that do not call BPF
-/// programs at some times, as some of virtual machines while process 1 runs, take for a hook's answer what the stack holds.
+/// A larger window or slow-start threshold, in segments, is none that an algorithm chose: 9 GB with segments of 536 bytes. Kernels that do
+/// not call BPF programs at some times, as some of virtual machines while process 1 runs, take for a hook's answer what the stack holds.
 const WINDOW_MOST: u32 = 1 << 24;
 
 /// All that a run has told.

@@ -32,6 +32,10 @@ const PERIOD: u64 = 1_000_000;
 /// always busy for up to 50 ms of each second (`sched_rt_runtime_us`).
 const BUSY: u64 = 1_000_000;
 
+/// For so long after a wait nothing is read from an end which had nothing then and to which nothing has been written since, ns. Most loops wait
+/// again before.
+const TOLD: u64 = 20_000;
+
 /// Longest time between checks whether the loop is to stop, ns.
 const LOOK: u64 = 20_000_000;
 
@@ -337,6 +341,9 @@ impl Drive {
                     *lock(&control.snapshot) = self.snapshot(now);
                 }
             }
+            if now.saturating_sub(self.slept) > TOLD {
+                self.devices.may_have_sent = [true; 2];
+            }
             let came = self.read(End::Senders)? + self.read(End::Receivers)?;
             let next_write = self.devices.write_due(now, self.net.observer_mut()).unwrap_or(u64::MAX);
             let is_busy = now.saturating_sub(self.slept) > BUSY;
@@ -380,7 +387,6 @@ impl Drive {
             let mut frame = self.net.observer_mut().pool.take();
             if !self.devices.ends[from as usize].read(&mut frame)? {
                 self.net.observer_mut().pool.give_back(frame);
-                // What it sends in answer to what is written from now on, or later, is found by then.
                 self.devices.may_have_sent[from as usize] = false;
                 return Ok(came);
             }
