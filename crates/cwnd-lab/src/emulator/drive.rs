@@ -32,10 +32,6 @@ const PERIOD: u64 = 1_000_000;
 /// always busy for up to 50 ms of each second (`sched_rt_runtime_us`).
 const BUSY: u64 = 1_000_000;
 
-/// For so long after a wait nothing is read from an end which had nothing then and to which nothing has been written since, ns. Most loops wait
-/// again before.
-const TOLD: u64 = 20_000;
-
 /// Longest time between checks whether the loop is to stop, ns.
 const LOOK: u64 = 20_000_000;
 
@@ -223,8 +219,6 @@ pub struct Drive {
 /// The devices at both ends of the network, and what is measured there.
 struct Devices {
     ends: [Device; 2],
-    /// For each end, whether it may have sent something that has not been read.
-    may_have_sent: [bool; 2],
     clock: Clock,
     lateness: Lateness,
     meter: Option<RateMeter>,
@@ -261,8 +255,6 @@ impl Devices {
             inside.accounts.out(now, frame);
         }
         self.ends[to as usize].write(&mut inside.pool);
-        // It may have responded at once.
-        self.may_have_sent[to as usize] = true;
     }
 
     /// Writes what has waited long enough to be joined with what comes. Returns when there is more of it, ns.
@@ -295,8 +287,7 @@ impl Drive {
         plan: Plan,
         packet_observer: Option<Box<dyn PacketObserver>>,
     ) -> Drive {
-        let lateness = Lateness::default();
-        let devices = Devices { ends, may_have_sent: [true; 2], clock, lateness, meter, packet_observer };
+        let devices = Devices { ends, clock, lateness: Lateness::default(), meter, packet_observer };
         let flows = (net.routes().len() / 2) as u32;
         Drive {
             net,
@@ -341,9 +332,6 @@ impl Drive {
                     *lock(&control.snapshot) = self.snapshot(now);
                 }
             }
-            if now.saturating_sub(self.slept) > TOLD {
-                self.devices.may_have_sent = [true; 2];
-            }
             let came = self.read(End::Senders)? + self.read(End::Receivers)?;
             let next_write = self.devices.write_due(now, self.net.observer_mut()).unwrap_or(u64::MAX);
             let is_busy = now.saturating_sub(self.slept) > BUSY;
@@ -378,16 +366,12 @@ impl Drive {
         Ok(())
     }
 
-    /// Take what one end has sent, if it may have sent anything. Returns how many packets that were.
+    /// Take what one end has sent. Returns how many packets that were.
     fn read(&mut self, from: End) -> io::Result<usize> {
-        if !self.devices.may_have_sent[from as usize] {
-            return Ok(0);
-        }
         for came in 0..BATCH {
             let mut frame = self.net.observer_mut().pool.take();
             if !self.devices.ends[from as usize].read(&mut frame)? {
                 self.net.observer_mut().pool.give_back(frame);
-                self.devices.may_have_sent[from as usize] = false;
                 return Ok(came);
             }
             let now = self.clock.now();
@@ -418,7 +402,6 @@ impl Drive {
             while self.clock.now() < until {
                 std::hint::spin_loop();
             }
-            self.devices.may_have_sent = [true; 2];
             return Ok(());
         }
         if now - self.wakings.0 > PERIOD {
@@ -442,10 +425,6 @@ impl Drive {
         let woken = unsafe { libc::ppoll(polls.as_mut_ptr(), count, &raw const timeout, std::ptr::null()) };
         let error = io::Error::last_os_error();
         self.slept = self.clock.now();
-        let sent = polls.map(|poll| count == 0 || poll.revents != 0);
-        for (may_have_sent, sent) in self.devices.may_have_sent.iter_mut().zip(sent) {
-            *may_have_sent |= sent;
-        }
         if woken < 0 && error.kind() != io::ErrorKind::Interrupted { Err(error) } else { Ok(()) }
     }
 
