@@ -17,7 +17,7 @@ pub const VERSION: u32 = 6;
 pub const DEFAULT_KERNEL: &str = "6.12";
 
 /// Seconds of the host's CPU that booting takes, about.
-const BOOT_S: f64 = 6.0;
+const BOOT_S: f64 = 4.5;
 /// Seconds of the host's CPU for each packet, and for each second of the scenario.
 const PACKET_S: f64 = 250e-6;
 const SECOND_S: f64 = 0.5;
