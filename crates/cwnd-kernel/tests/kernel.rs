@@ -32,9 +32,9 @@ const AT_MOST: Duration = Duration::from_millis(3);
 const WANTED: usize = 10;
 const ENOUGH: usize = 4;
 const TRANSFERS: usize = 10;
-/// A window or a threshold of more segments than a transfer has is none that an algorithm chose. Kernels of some virtual machines do
-/// not call BPF programs while process 1 runs, also where an interrupt brings a packet meanwhile, and take for a hook's answer what
-/// the stack holds. Such transfers do not count.
+/// No algorithm chooses a window or a threshold of more segments than a transfer has. Some kernels of virtual machines do not call BPF
+/// programs while process 1 runs, even when an interrupt brings a packet, and use what is on the stack as the hook's return value.
+/// Transfers in which that was seen do not count.
 const SEGMENTS_MOST: u32 = (BYTES / 1_000) as u32;
 /// What TCP_INFO has where there is no threshold yet.
 const NO_THRESHOLD: u32 = 0x7fff_ffff;

@@ -14,8 +14,8 @@ pub const TOO_LATE: Time = Time(500_000);
 /// A rate that is further off than this is not the rate.
 const RATE_ERROR: f64 = 0.01;
 
-/// A larger window or slow-start threshold, in segments, is none that an algorithm chose: 9 GB with segments of 536 bytes. Kernels that do
-/// not call BPF programs at some times, as some of virtual machines while process 1 runs, take for a hook's answer what the stack holds.
+/// No algorithm chooses a larger window or slow-start threshold, segments: it is 9 GB with segments of 536 bytes. Some kernels of virtual
+/// machines do not call BPF programs while process 1 runs, and use what is on the stack as the hook's return value.
 const WINDOW_MOST: u32 = 1 << 24;
 
 /// All that a run has told.

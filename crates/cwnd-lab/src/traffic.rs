@@ -416,7 +416,8 @@ fn accept(listener: &Socket) -> io::Result<Option<Socket>> {
     Ok(Some(socket))
 }
 
-/// Take what there is. What comes after less than was asked for is another event (epoll(7)), but for the end, which may have come before.
+/// Reads what there is. A read that returns less than it asked for has emptied the socket, and later data is another event (epoll(7)). The end
+/// of the stream may already be there: with `has_ended` it is read, too.
 fn take(socket: &Socket, has_ended: bool) -> Role {
     loop {
         match socket::discard(socket) {

@@ -19,8 +19,8 @@ const ZSTANDARD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// The note of an image that QEMU can start: its entry point in 32-bit mode (PVH).
 const ENTRY_NOTE: (&[u8], u32) = (b"Xen", 18);
 
-/// Returns the uncompressed image in a bzImage: that of Zstandard which QEMU can start, as Debian's kernels from 6.12 on have it. Nothing of
-/// another file, which the machine has to decompress.
+/// Decompresses the image in a bzImage, if it is compressed with Zstandard (Debian's kernels from 6.12 on) and QEMU can start it. Returns
+/// `None` for other files, which the machine has to decompress.
 ///
 /// # Errors
 /// The file is damaged.
@@ -37,7 +37,8 @@ pub fn uncompressed(image: &[u8]) -> Result<Option<Vec<u8>>, String> {
     if plain.len() != expected {
         return Err(damaged(&format!("{} bytes instead of {expected}", plain.len())));
     }
-    Ok(can_start(&plain).then_some(plain))
+    // What cannot be read as an ELF file has no entry either.
+    Ok(has_entry_note(&plain).unwrap_or(false).then_some(plain))
 }
 
 fn payload(image: &[u8]) -> Option<&[u8]> {
@@ -57,10 +58,7 @@ fn payload(image: &[u8]) -> Option<&[u8]> {
     image.get(begin..begin.checked_add(number(PAYLOAD[1])?)?).filter(|payload| payload.len() > LENGTH)
 }
 
-fn can_start(image: &[u8]) -> bool {
-    has_entry_note(image).unwrap_or(false)
-}
-
+/// Returns whether QEMU can start an ELF file.
 fn has_entry_note(image: &[u8]) -> object::Result<bool> {
     let header = FileHeader64::<LittleEndian>::parse(image)?;
     let endian = header.endian()?;
