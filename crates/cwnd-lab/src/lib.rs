@@ -34,6 +34,7 @@ mod outcome;
 mod outside;
 pub mod probe;
 pub mod program;
+mod receivers;
 pub mod requests;
 mod resolver;
 mod run;

@@ -1,5 +1,6 @@
 //! A run: both ends are made, the emulator between them, and the flows' sockets; and all is taken apart again.
 
+use crate::address;
 use crate::algorithms::Algorithms;
 use crate::drops::Drops;
 use crate::emulator::{Clock, Emulator, PacketObserver, Plan, Record, Snapshot};
@@ -7,6 +8,8 @@ use crate::ends::{Ends, Settings};
 use crate::host::{self, HostTime};
 use crate::live::LiveFlows;
 use crate::outcome::{self, Measurements};
+use crate::receivers::Receivers;
+use crate::socket;
 use crate::testbed::{batching, drive};
 use crate::traffic::{FlowPlan, Traffic, TrafficPlan, TrafficRecord};
 use cwnd_scenario::{EngineError, FlowSpec, Outcome, Rate, Scenario};
@@ -63,11 +66,21 @@ pub fn run(
         batching: batching(scenario, time),
     };
     let drive = drive(scenario, &settings, tuns, clock, times.origin, plan, observer);
-    let drive = drive.map_err(failed("the network"))?;
+    let mut drive = drive.map_err(failed("the network"))?;
+    let receivers = ends.receivers.within(|| listen(scenario, &algorithms));
+    let receivers = receivers.map_err(failed("the receivers"))?;
+    let rest = receivers_rest(scenario);
+    // The processor of a virtual machine would have to change between two threads for each packet.
+    let receivers = if time == HostTime::Virtual && rest.is_zero() {
+        drive.set_receivers(receivers);
+        None
+    } else {
+        Some((receivers, rest))
+    };
     let emulator = Emulator::start(drive).map_err(failed("the emulator cannot be started"))?;
     let plan = TrafficPlan { live: live.clone(), ..traffic_plan(scenario, &algorithms, &times) };
     let states = std::mem::take(&mut algorithms.states);
-    let traffic = Traffic::start(plan, states, clock, &ends.senders, &ends.receivers);
+    let traffic = Traffic::start(plan, states, clock, &ends.senders, receivers);
     let traffic = traffic.map_err(failed("the flows"))?;
 
     let look =
@@ -160,15 +173,15 @@ fn traffic_plan(scenario: &Scenario, algorithms: &Algorithms, times: &Times) -> 
             bytes: flow.bytes,
         }
     });
+    TrafficPlan { flows: flows.collect(), warm_up: times.warm_up, samples: times.samples.clone(), live: None }
+}
+
+/// Opens the receivers' sockets.
+fn listen(scenario: &Scenario, algorithms: &Algorithms) -> io::Result<Receivers> {
     let window = scenario.stack.receive_window.saturating_mul(scenario.stack.payload);
-    TrafficPlan {
-        flows: flows.collect(),
-        window,
-        receivers_rest: receivers_rest(scenario),
-        warm_up: times.warm_up,
-        samples: times.samples.clone(),
-        live: None,
-    }
+    let names = algorithms.names.iter().enumerate();
+    let listeners = names.map(|(i, algorithm)| socket::listen(address::receiver(i), algorithm, window));
+    Receivers::new(listeners.collect::<io::Result<_>>()?, window)
 }
 
 /// Returns how long receivers rest after they have read. Up to 200 Mbit/s they read at once, as applications do. Above it the many

@@ -1,13 +1,12 @@
-//! The applications at both ends: one thread sends for all flows and looks at their sockets, another receives.
+//! The applications at both ends: one thread sends for all flows and looks at their sockets, another receives, unless the emulator does.
 
 use crate::address;
 use crate::emulator::Clock;
 use crate::live::LiveFlows;
 use crate::namespace::Namespace;
+use crate::receivers::Receivers;
 use crate::socket::{self, INFINITE_SSTHRESH, TcpInfo};
 use crate::states::{FlowStates, StateReader};
-use mio::unix::SourceFd;
-use mio::{Events, Interest, Poll, Token};
 use socket2::Socket;
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
@@ -42,10 +41,6 @@ pub struct FlowPlan {
 pub struct TrafficPlan {
     /// One for each flow.
     pub flows: Vec<FlowPlan>,
-    /// Bytes that a receiver offers at most.
-    pub window: u32,
-    /// How long receivers rest after they have read.
-    pub receivers_rest: Duration,
     /// Integrals are kept as they were then, if at all.
     pub warm_up: Option<u64>,
     /// When to keep a row of each flow: never falling.
@@ -97,7 +92,7 @@ pub struct TrafficRecord {
     pub states: Vec<Vec<&'static str>>,
 }
 
-/// The two threads. They end when this is dropped.
+/// The threads. They end when this is dropped.
 pub struct Traffic {
     senders: Option<JoinHandle<io::Result<TrafficRecord>>>,
     receivers: Option<JoinHandle<io::Result<()>>>,
@@ -105,41 +100,38 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Begin, each end in its namespace. Listeners are open when this returns.
+    /// Begins: the senders in their namespace, and the receivers, if they have a thread, which rests so long each time it has read.
     ///
     /// # Errors
-    /// If a socket or a thread cannot be had.
+    /// If a thread cannot be had.
     pub fn start(
         plan: TrafficPlan,
         states: FlowStates,
         clock: Clock,
         senders: &Namespace,
-        receivers: &Namespace,
+        receivers: Option<(Receivers, Duration)>,
     ) -> io::Result<Traffic> {
         let stop = Arc::new(AtomicBool::new(false));
-        let listeners = receivers.within(|| {
-            let flows = plan.flows.iter().enumerate();
-            flows
-                .map(|(i, flow)| socket::listen(address::receiver(i), &flow.algorithm, plan.window))
-                .collect()
-        })?;
-        let (window, rest) = (plan.window, plan.receivers_rest);
         let (inside, ends) = (senders.try_clone()?, stop.clone());
         let senders = thread::Builder::new().name("senders".into()).spawn(move || {
             inside.enter()?;
             Senders::new(plan, states, clock).run(&ends)
         })?;
-        let ends = stop.clone();
-        let receivers = thread::Builder::new()
-            .name("receivers".into())
-            .spawn(move || receive(listeners, window, rest, &ends))?;
-        Ok(Traffic { senders: Some(senders), receivers: Some(receivers), stop })
+        let receive = |(receivers, rest)| {
+            let ends = stop.clone();
+            thread::Builder::new().name("receivers".into()).spawn(move || receive(receivers, rest, &ends))
+        };
+        let receivers = receivers.map(receive).transpose()?;
+        Ok(Traffic { senders: Some(senders), receivers, stop })
     }
 
     /// Whether one of the threads has ended by itself, which none does unless something is wrong.
     pub fn has_ended(&self) -> bool {
-        self.senders.as_ref().is_none_or(JoinHandle::is_finished)
-            || self.receivers.as_ref().is_none_or(JoinHandle::is_finished)
+        [
+            self.senders.as_ref().map(JoinHandle::is_finished),
+            self.receivers.as_ref().map(JoinHandle::is_finished),
+        ]
+        .contains(&Some(true))
     }
 
     /// End it, and ask what was.
@@ -149,10 +141,11 @@ impl Traffic {
     pub fn end(mut self) -> io::Result<TrafficRecord> {
         self.stop.store(true, Ordering::Relaxed);
         let senders = self.senders.take().expect("it has not been dropped");
-        let receivers = self.receivers.take().expect("it has not been dropped");
         let panicked = |what: &str| io::Error::other(format!("the {what} panicked"));
         let record = senders.join().map_err(|_| panicked("senders"))?;
-        receivers.join().map_err(|_| panicked("receivers"))??;
+        if let Some(receivers) = self.receivers.take() {
+            receivers.join().map_err(|_| panicked("receivers"))??;
+        }
         record
     }
 }
@@ -344,90 +337,17 @@ impl Flow {
     }
 }
 
-/// One socket of the receivers.
-struct Receiver {
-    socket: Socket,
-    role: Role,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Listens,
-    Receives,
-    /// All has come. It stays open, so that the sender's socket can still be asked.
-    Done,
-}
-
 /// Longest time between checks whether receivers are to stop.
 const RECEIVERS_LOOK: Duration = Duration::from_millis(20);
 
-/// Reads what comes and throws it away.
-fn receive(listeners: Vec<Socket>, window: u32, rest: Duration, stop: &AtomicBool) -> io::Result<()> {
-    let mut readiness = Poll::new()?;
-    let mut events = Events::with_capacity(1024);
-    let mut receivers: Vec<Receiver> = Vec::with_capacity(2 * listeners.len());
-    let add = |receivers: &mut Vec<Receiver>, readiness: &Poll, socket: Socket, role| {
-        let fd = socket.as_raw_fd();
-        readiness.registry().register(&mut SourceFd(&fd), Token(receivers.len()), Interest::READABLE)?;
-        receivers.push(Receiver { socket, role });
-        io::Result::Ok(())
-    };
-    for socket in listeners {
-        add(&mut receivers, &readiness, socket, Role::Listens)?;
-    }
+fn receive(mut receivers: Receivers, rest: Duration, stop: &AtomicBool) -> io::Result<()> {
     while !stop.load(Ordering::Relaxed) {
-        match readiness.poll(&mut events, Some(RECEIVERS_LOOK)) {
-            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
-            _ => {}
-        }
-        for event in &events {
-            let Receiver { socket, role } = &mut receivers[event.token().0];
-            match role {
-                Role::Receives => {
-                    *role = take(socket, event.is_read_closed());
-                    socket::offer_at_most(socket, window)?;
-                }
-                Role::Done => {}
-                Role::Listens => {
-                    // One event stands for all that wait.
-                    for socket in std::iter::from_fn(|| accept(socket).transpose()).collect::<Vec<_>>() {
-                        add(&mut receivers, &readiness, socket?, Role::Receives)?;
-                    }
-                }
-            }
-        }
+        receivers.serve(RECEIVERS_LOOK)?;
         if !rest.is_zero() {
             thread::sleep(rest);
         }
     }
     Ok(())
-}
-
-/// Accepts a connection; none if none waits.
-fn accept(listener: &Socket) -> io::Result<Option<Socket>> {
-    let socket = match listener.accept() {
-        Ok((socket, _)) => socket,
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    socket.set_nonblocking(true)?;
-    // Or it would outlive the run without an owner, and with it the algorithm's programs.
-    socket.set_linger(Some(Duration::ZERO))?;
-    Ok(Some(socket))
-}
-
-/// Reads what there is. A read that returns less than it asked for has emptied the socket, and later data is another event (epoll(7)). The end
-/// of the stream may already be there: with `has_ended` it is read, too.
-fn take(socket: &Socket, has_ended: bool) -> Role {
-    loop {
-        match socket::discard(socket) {
-            Ok(Some(0)) => return Role::Done,
-            Ok(Some(count)) if count == socket::DISCARDED_MOST || has_ended => {}
-            Ok(Some(_) | None) => return Role::Receives,
-            // A sender that ends throws its connection away.
-            Err(_) => return Role::Done,
-        }
-    }
 }
 
 /// Wait until one is ready, at most so long, ns.

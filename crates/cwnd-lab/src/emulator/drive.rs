@@ -10,6 +10,7 @@ use super::packet;
 use super::pool::{Frame, Meta};
 use super::segments;
 use crate::address;
+use crate::receivers::Receivers;
 use cwnd_net::{Delivery, LinkCounts};
 use cwnd_scenario::LinkSpec;
 use std::io;
@@ -214,6 +215,8 @@ pub struct Drive {
     wakings: (u64, u32),
     /// When it slept last, ns.
     slept: u64,
+    /// For whom this thread reads.
+    receivers: Option<Receivers>,
 }
 
 /// The devices at both ends of the network, and what is measured there.
@@ -223,6 +226,8 @@ struct Devices {
     lateness: Lateness,
     meter: Option<RateMeter>,
     packet_observer: Option<Box<dyn PacketObserver>>,
+    /// Something has come out for the receivers since they were served.
+    came_out: bool,
 }
 
 impl Devices {
@@ -255,6 +260,7 @@ impl Devices {
             inside.accounts.out(now, frame);
         }
         self.ends[to as usize].write(&mut inside.pool);
+        self.came_out |= to == End::Receivers;
     }
 
     /// Writes what has waited long enough to be joined with what comes. Returns when there is more of it, ns.
@@ -287,7 +293,8 @@ impl Drive {
         plan: Plan,
         packet_observer: Option<Box<dyn PacketObserver>>,
     ) -> Drive {
-        let devices = Devices { ends, clock, lateness: Lateness::default(), meter, packet_observer };
+        let devices =
+            Devices { ends, clock, lateness: Lateness::default(), meter, packet_observer, came_out: false };
         let flows = (net.routes().len() / 2) as u32;
         Drive {
             net,
@@ -299,7 +306,13 @@ impl Drive {
             record: Record::default(),
             wakings: (0, 0),
             slept: 0,
+            receivers: None,
         }
+    }
+
+    /// Has the emulator's thread read for these receivers.
+    pub fn set_receivers(&mut self, receivers: Receivers) {
+        self.receivers = Some(receivers);
     }
 
     /// Run until the plan's end, or until it is told to stop.
@@ -332,10 +345,11 @@ impl Drive {
                     *lock(&control.snapshot) = self.snapshot(now);
                 }
             }
+            self.serve()?;
             let came = self.read(End::Senders)? + self.read(End::Receivers)?;
             let next_write = self.devices.write_due(now, self.net.observer_mut()).unwrap_or(u64::MAX);
             let is_busy = now.saturating_sub(self.slept) > BUSY;
-            if came == 0 || is_busy {
+            if came == 0 && !self.devices.came_out || is_busy {
                 let next_sample =
                     self.plan.samples.get(self.record.queue_lengths.len()).copied().unwrap_or(u64::MAX);
                 // What happens inside the network meanwhile happens at its own time, whenever it is looked at.
@@ -352,6 +366,15 @@ impl Drive {
         while let Some(delivery) = self.net.next_delivery(now) {
             self.devices.deliver(delivery, self.net.observer_mut());
         }
+    }
+
+    /// Has the receivers read what has come out. The namespace has handed it to their sockets while it was written.
+    fn serve(&mut self) -> io::Result<()> {
+        if let (Some(receivers), true) = (&mut self.receivers, self.devices.came_out) {
+            receivers.serve(Duration::ZERO)?;
+        }
+        self.devices.came_out = false;
+        Ok(())
     }
 
     fn change(&mut self, now: u64, to: NewLinks) -> Result<(), String> {
