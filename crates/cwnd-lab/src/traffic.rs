@@ -100,7 +100,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Begins: the senders in their namespace, and the receivers, if they have a thread, which rests so long each time it has read.
+    /// Begins: the senders in their namespace, and the receivers if they are to have a thread, which rests for this time after each read.
     ///
     /// # Errors
     /// If a thread cannot be had.
@@ -127,11 +127,8 @@ impl Traffic {
 
     /// Whether one of the threads has ended by itself, which none does unless something is wrong.
     pub fn has_ended(&self) -> bool {
-        [
-            self.senders.as_ref().map(JoinHandle::is_finished),
-            self.receivers.as_ref().map(JoinHandle::is_finished),
-        ]
-        .contains(&Some(true))
+        self.senders.as_ref().is_some_and(JoinHandle::is_finished)
+            || self.receivers.as_ref().is_some_and(JoinHandle::is_finished)
     }
 
     /// End it, and ask what was.
