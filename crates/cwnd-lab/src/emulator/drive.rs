@@ -215,7 +215,7 @@ pub struct Drive {
     wakings: (u64, u32),
     /// When it slept last, ns.
     slept: u64,
-    /// For whom this thread reads.
+    /// The receivers for whom this thread reads, if it does.
     receivers: Option<Receivers>,
 }
 
@@ -226,7 +226,7 @@ struct Devices {
     lateness: Lateness,
     meter: Option<RateMeter>,
     packet_observer: Option<Box<dyn PacketObserver>>,
-    /// Something has come out for the receivers since they were served.
+    /// Packets have been written to the receivers' device since their sockets were read.
     came_out: bool,
 }
 
@@ -310,7 +310,7 @@ impl Drive {
         }
     }
 
-    /// Has the emulator's thread read for these receivers.
+    /// Makes the emulator's thread read for these receivers.
     pub fn set_receivers(&mut self, receivers: Receivers) {
         self.receivers = Some(receivers);
     }
@@ -349,7 +349,7 @@ impl Drive {
             let came = self.read(End::Senders)? + self.read(End::Receivers)?;
             let next_write = self.devices.write_due(now, self.net.observer_mut()).unwrap_or(u64::MAX);
             let is_busy = now.saturating_sub(self.slept) > BUSY;
-            if came == 0 && !self.devices.came_out || is_busy {
+            if came == 0 || is_busy {
                 let next_sample =
                     self.plan.samples.get(self.record.queue_lengths.len()).copied().unwrap_or(u64::MAX);
                 // What happens inside the network meanwhile happens at its own time, whenever it is looked at.
@@ -368,7 +368,7 @@ impl Drive {
         }
     }
 
-    /// Has the receivers read what has come out. The namespace has handed it to their sockets while it was written.
+    /// Reads the receivers' sockets if packets have been written for them. The kernel has handed these to the sockets during the write.
     fn serve(&mut self) -> io::Result<()> {
         if let (Some(receivers), true) = (&mut self.receivers, self.devices.came_out) {
             receivers.serve(Duration::ZERO)?;
