@@ -31,7 +31,7 @@ enum Role {
 }
 
 impl Receivers {
-    /// Receivers of these listeners' connections, who offer at most `window` bytes.
+    /// Creates receivers for the connections of these listeners. Each offers at most `window` bytes.
     ///
     /// # Errors
     /// If the kernel refuses.
@@ -49,12 +49,12 @@ impl Receivers {
         Ok(())
     }
 
-    /// Waits until something has come, at most so long, and takes it.
+    /// Waits until data or a connection has come, at most for `timeout`, and reads or accepts it.
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn serve(&mut self, most: Duration) -> io::Result<()> {
-        match self.readiness.poll(&mut self.events, Some(most)) {
+    pub fn serve(&mut self, timeout: Duration) -> io::Result<()> {
+        match self.readiness.poll(&mut self.events, Some(timeout)) {
             Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
             _ => {}
         }

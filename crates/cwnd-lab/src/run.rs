@@ -70,7 +70,7 @@ pub fn run(
     let receivers = ends.receivers.within(|| listen(scenario, &algorithms));
     let receivers = receivers.map_err(failed("the receivers"))?;
     let rest = receivers_rest(scenario);
-    // The processor of a virtual machine would have to change between two threads for each packet.
+    // A thread of their own would cost two context switches for each packet, on the one processor of a virtual machine.
     let receivers = if time == HostTime::Virtual && rest.is_zero() {
         drive.set_receivers(receivers);
         None
