@@ -118,7 +118,7 @@ fn steps(quick: bool) -> Vec<Step> {
         step(
             "disks and emulated networks",
             "test --workspace --test command --test study --test lab --test serve -- --ignored",
-            emulation(),
+            emulation().or_else(ping_and_nft),
         ),
         step(
             "algorithms in this kernel",
@@ -199,7 +199,7 @@ fn browser() -> Option<String> {
 
 /// What keeps captures from being read by tshark, which is installed if that can be done.
 fn tshark() -> Option<String> {
-    if succeeds(Command::new("tshark").arg("--version")) { None } else { install("tshark").err() }
+    lacks("tshark", "--version", "tshark")
 }
 
 /// What keeps the algorithms from being compiled to BPF. What is needed is installed if that can be done.
@@ -224,7 +224,18 @@ pub fn emulation() -> Option<String> {
     if !std::path::Path::new("/dev/net/tun").exists() {
         return Some("the kernel has no TUN devices (no /dev/net/tun)".to_owned());
     }
-    if succeeds(Command::new("ip").arg("-Version")) { None } else { install("iproute2").err() }
+    lacks("ip", "-Version", "iproute2")
+}
+
+/// What keeps programs and ways to the outside from being tried over emulated networks, besides [`emulation`].
+fn ping_and_nft() -> Option<String> {
+    lacks("ping", "-V", "iputils-ping").or_else(|| lacks("nft", "--version", "nftables"))
+}
+
+/// Returns why a program of a Debian package is not there. The program is called with this flag, and installed if that can be
+/// done.
+fn lacks(program: &str, flag: &str, package: &str) -> Option<String> {
+    if succeeds(Command::new(program).arg(flag)) { None } else { install(package).err() }
 }
 
 /// Returns why algorithms cannot be loaded into this machine's kernel. Installs what is missing where permitted.
@@ -236,8 +247,7 @@ fn kernel() -> Option<String> {
         return Some("the kernel shows no types (no /sys/kernel/btf/vmlinux)".to_owned());
     }
     // For ECN marks.
-    let nft = if succeeds(Command::new("nft").arg("--version")) { None } else { install("nftables").err() };
-    nft.or_else(clang)
+    lacks("nft", "--version", "nftables").or_else(clang)
 }
 
 fn is_root() -> bool {

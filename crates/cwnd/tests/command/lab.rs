@@ -87,8 +87,12 @@ fn a_link_is_found_by_name_and_leaves_nothing_even_when_killed() {
     link.kill().unwrap();
     link.wait().unwrap();
     assert!(there(), "a name outlives a process that is killed");
-    let doctor = cwnd(&["lab", "doctor"]);
-    assert!(stdout(&doctor).contains(&format!("{name}-a")), "{}", stdout(&doctor));
+    let doctor =
+        Command::new(env!("CARGO_BIN_EXE_cwnd")).args(["lab", "doctor"]).env("COLUMNS", "80").output();
+    let told = stdout(&doctor.unwrap());
+    assert!(told.contains(&format!("{name}-a")) && told.contains(&format!("{name}-b")), "{told}");
+    // Both names need two lines.
+    assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
     assert!(!there());
 }
 

@@ -75,8 +75,8 @@ fn text(report: &Report) -> String {
     }
     text += "\n";
     if !report.cleaned_up.is_empty() {
-        text +=
-            &format!("  Taken away, left by a process that was killed: {}\n", report.cleaned_up.join(", "));
+        let names = report.cleaned_up.join(", ");
+        text += &output::wrapped(&format!("Taken away, left by a process that was killed: {names}"), 2);
     }
     if report.works {
         text += "  Networks can be emulated here; `cwnd lab bench` measures how well.\n\n";
