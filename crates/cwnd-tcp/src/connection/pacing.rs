@@ -84,6 +84,11 @@ impl Pacing {
         self.slot = self.next_slot;
     }
 
+    /// Returns when pacing lets the next packet go; 0 if nothing was paced yet.
+    pub fn next_slot(&self) -> u64 {
+        self.next_slot
+    }
+
     /// Returns how long pacing holds back the next packet.
     pub fn until_departure(&self, now: u64) -> u64 {
         self.next_slot.saturating_sub(now)

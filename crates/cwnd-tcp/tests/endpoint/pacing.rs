@@ -187,6 +187,25 @@ fn in_linux_retransmissions_leave_together() {
 }
 
 #[test]
+fn in_linux_a_burst_is_as_long_as_the_window_allows_when_pacing_lets_it_go() {
+    // The first ten segments leave unpaced, in bursts of two, since no round trip is known; the last two take until 2 ms. Until then
+    // ACKs make room for four, which leave together.
+    let config = SenderConfig { recovery: Recovery::Linux, ..without_headers() };
+    let mut bench = Bench::idle(config, paced(RATE));
+    assert_eq!(bench.run(0).len(), 10);
+    bench.rtt = MS;
+    assert_eq!(bench.ack(MS, 2), []);
+    assert_eq!(bench.ack(3 * MS / 2, 4), []);
+    let four = |at: u64, first: u32| -> Vec<(u64, u32)> { (first..first + 4).map(|i| (at, i)).collect() };
+    assert_eq!(bench.run(5 * MS), four(2 * MS, 10));
+    // Pacing lets the next burst go at 6 ms, when two would be less than a third of the window. The next ACK is due: they wait for it
+    // although nothing has left for 4 ms, since pacing held them back so long.
+    assert_eq!(bench.ack(11 * MS / 2, 6), []);
+    assert_eq!(bench.run(13 * MS / 2 - 1), []);
+    assert_eq!(bench.ack(13 * MS / 2, 8), [14, 15, 16, 17]);
+}
+
+#[test]
 fn the_wire_size_is_what_is_sent() {
     let mut bench = Bench::idle(sender_config(), paced(RATE));
     bench.sender_timer(0);

@@ -119,8 +119,8 @@ const BURSTS_A_SECOND: f64 = 1024.0;
 /// On short paths a burst is longer, by a buffer halved for each of these steps of the least round-trip time, ns.
 const SHORT_STEP: u64 = 512_000;
 
-/// A burst waits for more of the window only if the last one left within this time, and the next ACK is expected within
-/// it, ns; and only while less than a part of the window is free ([`LinuxOptions::tso_win_divisor`](super::LinuxOptions)).
+/// A burst waits for more of the window only if the last one left within this time, or pacing let it go within this time, and the next
+/// ACK is expected within it, ns; and only while less than a part of the window is free ([`LinuxOptions::tso_win_divisor`](super::LinuxOptions)).
 const RECENT: u64 = 1_000_000;
 /// That part without a divisor, segments.
 const LEAST_PART: u32 = 4;
@@ -378,7 +378,7 @@ impl Linux {
     /// segment is due.
     fn expects_more(&self, conn: &Connection, now: u64) -> bool {
         let recovers = matches!(conn.state, State::Recovery | State::Loss);
-        let recently = now <= self.output.wrote_at + RECENT;
+        let recently = now <= self.output.wrote_at.max(conn.pacing.next_slot()) + RECENT;
         if recovers || !recently || conn.una == conn.next {
             return false;
         }

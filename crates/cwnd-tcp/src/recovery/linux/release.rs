@@ -41,6 +41,7 @@ impl Linux {
     }
 
     /// Sends repairs and new segments one by one. Pacing holds back bursts, not the segments of one; without pacing all leaves together.
+    /// How long a burst is, and whether it waits for more of the window, is decided when pacing lets it go.
     #[inline(never)]
     fn send_each(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
         let (before, was_idle) = (conn.next, conn.una == conn.next);
@@ -49,10 +50,17 @@ impl Linux {
         let permission = loop {
             let in_flight = conn.in_flight();
             let continues = self.output.in_burst();
+            let is_held_back = conn.timers.release_at > now && conn.timers.release_at != NEVER;
+            if is_paced && is_held_back {
+                break Permission::Now;
+            }
             let room = in_flight < conn.window.cwnd as u32;
             let repairs = conn.has_retransmission() && !self.prefers_new_data(conn);
-            let permission =
+            let mut permission =
                 if repairs && room { Permission::Now } else { self.may_send_new(conn, now, in_flight) };
+            if permission == Permission::Later && is_paced && conn.pacing.until_departure(now) > 0 {
+                permission = Permission::Now;
+            }
             if permission != Permission::Now {
                 conn.timers.release_at = NEVER;
                 break permission;
@@ -68,6 +76,9 @@ impl Linux {
                 };
             }
             if conn.timers.release_at > now {
+                if is_paced {
+                    self.output.burst = 0;
+                }
                 break permission;
             }
             conn.timers.release_at = NEVER;
