@@ -1,6 +1,6 @@
 //! Running other programs.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use wait4::Wait4;
@@ -63,16 +63,11 @@ pub fn run(command: &mut Command) -> Result<bool, String> {
 
 /// Runs a command, prints its standard output and standard error, and passes each of their lines to `each` as well.
 /// Returns whether it succeeds.
-pub fn run_showing(command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool, String> {
-    let show = |line: &str| {
-        println!("{line}");
-        each(line);
-    };
-    run_timed(command, show).map(|(succeeds, _)| succeeds)
+pub fn run_showing(command: &mut Command, each: impl FnMut(&str)) -> Result<bool, String> {
+    run_timed(command, each).map(|(succeeds, _)| succeeds)
 }
 
-/// Runs a command and passes each line of its standard output and standard error to `each`. Returns whether it succeeds, and the CPU
-/// time of the command and of all that it waited for.
+/// As [`run_showing`]. Returns the CPU time of the command and of all that it waited for, too.
 pub fn run_timed(command: &mut Command, mut each: impl FnMut(&str)) -> Result<(bool, Duration), String> {
     let failed = |error: std::io::Error| error.to_string();
     let (pipe, writer) = std::io::pipe().map_err(failed)?;
@@ -80,8 +75,12 @@ pub fn run_timed(command: &mut Command, mut each: impl FnMut(&str)) -> Result<(b
     let mut child = command.spawn().map_err(failed)?;
     // The command holds the ends that are written to. The pipe ends when the last of them is closed.
     command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut stdout = std::io::stdout().lock();
     for line in BufReader::new(pipe).split(b'\n') {
-        each(&String::from_utf8_lossy(&line.map_err(failed)?));
+        let line = line.map_err(failed)?;
+        let line = String::from_utf8_lossy(&line);
+        each(&line);
+        writeln!(stdout, "{line}").map_err(failed)?;
     }
     let ended = child.wait4().map_err(failed)?;
     Ok((ended.status.success(), ended.rusage.utime + ended.rusage.stime))

@@ -1,41 +1,26 @@
 //! `cargo xtask test`: everything that a change must pass.
 //!
-//! Steps run even if an earlier one failed. Some run in the background of the others, with what these leave of the processors, and those
-//! that measure time run alone after them. A step that cannot run on this machine is skipped, with the reason and what
+//! Steps run even if an earlier one failed. A step that cannot run on this machine is skipped, with the reason and what
 //! would change it; with `CWND_REQUIRE=all` in the environment it fails instead. Tests that need more than a Rust toolchain
 //! are marked `#[ignore]`, so that `cargo test` counts them as ignored; the steps here run them where they can run.
 
-use crate::command::{cargo, forget_package, install, output, root, run_timed, succeeds};
+use crate::command::{cargo, install, output, run_timed, shown, succeeds};
 use crate::options::Options;
 use crate::table::{cells, table};
 use std::collections::VecDeque;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
 use std::process::Command;
-use std::thread;
 use std::time::{Duration, Instant};
 
 pub const OPTIONS: &str = "[--quick]";
 
-/// The steps, in their order.
-struct Steps {
-    /// They run one after the other.
-    foreground: Vec<Step>,
-    /// They run one after the other next to those, at a low priority. They compile into other directories, since cargo lets
-    /// only one command at a time write to each, and do not depend on how long anything takes.
-    background: Vec<Step>,
-    /// They run one after the other when all those have ended: they depend on time.
-    alone: Vec<Step>,
-}
-
 struct Step {
     name: &'static str,
-    /// What cargo is asked.
-    words: &'static str,
-    /// Variables of its environment.
-    environment: &'static [(&'static str, &'static str)],
+    command: Command,
     /// Why it cannot run, and what would change that.
     obstacle: Option<String>,
+    /// Whether `--quick` has it.
+    quick: bool,
 }
 
 enum Verdict {
@@ -71,15 +56,9 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     let options = Options::new(arguments, &[], &["--quick"])?;
     let require_all = requires_all()?;
     let begin = Instant::now();
-    let Steps { foreground, background, alone } = steps(options.has("--quick"));
-    let runner = Runner { require_all, xtask: std::env::current_exe().map_err(|error| error.to_string())? };
-    let mut done = thread::scope(|scope| {
-        let background = scope.spawn(|| runner.run_all(background, true));
-        let mut done = runner.run_all(foreground, false);
-        done.extend(background.join().expect("it does not panic"));
-        done
-    });
-    done.extend(runner.run_all(alone, false));
+    let quick = options.has("--quick");
+    let steps = steps(quick).into_iter().filter(|step| step.quick || !quick);
+    let done: Vec<Done> = steps.map(|step| step.run(require_all)).collect();
     for step in done.iter().filter(|step| !step.end.is_empty()) {
         println!("\n── {} FAILED; the end of what it printed:", step.name);
         step.end.iter().for_each(|line| println!("{line}"));
@@ -101,67 +80,41 @@ pub fn requires_all() -> Result<bool, String> {
     }
 }
 
-/// Returns the steps. What they need is installed where permitted, but not for those that `quick` leaves out.
-fn steps(quick: bool) -> Steps {
-    let step = |name, words, obstacle| Step { name, words, environment: &[], obstacle };
-    let mut foreground = vec![
-        step("format", "fmt --all --check", component("fmt", "rustfmt")),
-        step("lints", "clippy --workspace --all-targets -- -D warnings", component("clippy", "clippy")),
+/// Returns the steps in their order. What steps need is installed where permitted, but not for those that `quick` leaves out.
+fn steps(quick: bool) -> Vec<Step> {
+    let step = |name, words: &str, obstacle| {
+        let mut command = cargo();
+        command.args(words.split(' '));
+        Step { name, command, obstacle, quick: false }
+    };
+    let quickly = |name, words: &str, obstacle| Step { quick: true, ..step(name, words, obstacle) };
+    let mut steps = vec![
+        quickly("format", "fmt --all --check", component("fmt", "rustfmt")),
+        quickly("lints", "clippy --workspace --all-targets -- -D warnings", component("clippy", "clippy")),
         // Examples hold no tests; the lints compile them.
-        step("tests", "test --workspace --lib --bins --tests --no-fail-fast", None),
-        step("crate graph is current", "xtask graph --check", None),
-        step("the field's words", "xtask words --check", None),
-        step("licences and sources of dependencies", "xtask deps --check", None),
-        step("links of documents", "xtask book --links", None),
+        quickly("tests", "test --workspace --lib --bins --tests --no-fail-fast", None),
+        quickly("crate graph is current", "xtask graph --check", None),
+        quickly("the field's words", "xtask words --check", None),
+        quickly("licences and sources of dependencies", "xtask deps --check", None),
+        quickly("links of documents", "xtask book --links", None),
     ];
     if quick {
-        return Steps { foreground, background: Vec::new(), alone: Vec::new() };
+        return steps;
     }
     // The page becomes a part of `cwnd serve`: before the tests, or everything that links it would be compiled again after them.
-    let place = foreground.iter().position(|step| step.name == "tests").unwrap_or_default();
+    let place = steps.iter().position(|step| step.name == "tests").unwrap_or_default();
     let page = step("the web page", "xtask web --test", crate::web::obstacle().or_else(browser));
-    foreground.insert(place, page);
-    let documentation = step("documentation", "doc --workspace --no-deps", None);
-    foreground.extend([
+    steps.insert(place, page);
+    let mut documentation = step("documentation", "doc --workspace --no-deps", None);
+    documentation.command.env("RUSTDOCFLAGS", "-D warnings");
+    steps.extend([
         step("the Python package", "xtask python", crate::python::obstacle()),
         step("examples in the documentation", "test --workspace --doc --no-fail-fast", None),
         step("report in a browser", "test --workspace --test browser -- --ignored", browser()),
         step("captures in tshark", "test --workspace --test tshark -- --ignored", tshark()),
-        step("seeded faults", "test --workspace --features cwnd-sim/faults --test faults", None),
-        Step { environment: &[("RUSTDOCFLAGS", "-D warnings")], ..documentation },
-        step("the book", "xtask book", crate::book::obstacle()),
-        step(
-            "lints of the kernel's loader",
-            "clippy --workspace --features cwnd/kernel --all-targets -- -D warnings",
-            clang(),
-        ),
-        step(
-            "studies and tables with the kernel's C",
-            "test --workspace --features cwnd/kernel --test study --test command -- kernel everything_fits_the_columns",
-            clang(),
-        ),
-    ]);
-    let background = vec![
-        // What is compiled into directories of its own comes first: the page is there by the time `cwnd` is compiled.
-        step(
-            "algorithms in s2n-quic",
-            "test --manifest-path crates/cwnd-quic-s2n/Cargo.toml --target-dir target/s2n --locked",
-            toolchain(S2N_RUST),
-        ),
-        step(
-            "lints of the crate for s2n-quic",
-            "clippy --manifest-path crates/cwnd-quic-s2n/Cargo.toml --target-dir target/s2n --locked --all-targets -- -D warnings",
-            toolchain(S2N_RUST).or_else(|| component("clippy", "clippy")),
-        ),
         step("same bits when optimised", "test --release --package cwnd-sim --test snapshot", None),
-        step("the independent endpoint", "test --release --package cwnd-tcp --test independent", None),
         step("a sample of the papers", "xtask papers", None),
         step("instructions a packet", "xtask bench --instructions", crate::bench::obstacle()),
-        step("a kernel in a virtual machine", "xtask vm --kernel 6.12", crate::vm::obstacle()),
-    ];
-    let alone = vec![
-        // It runs the program of the tests, which others in the foreground compile again with other features.
-        step("a minute of fuzzing", "xtask fuzz --minutes 1", crate::fuzz::obstacle()),
         step(
             "disks and emulated networks",
             "test --workspace --test command --test study --test lab --test serve -- --ignored",
@@ -178,8 +131,34 @@ fn steps(quick: bool) -> Steps {
             "test --workspace --features cwnd/kernel --test lab -- --ignored what_the_kernel_lacks",
             emulation().or_else(kernel),
         ),
-    ];
-    Steps { foreground, background, alone }
+        step(
+            "studies and tables with the kernel's C",
+            "test --workspace --features cwnd/kernel --test study --test command -- kernel everything_fits_the_columns",
+            clang(),
+        ),
+        step(
+            "lints of the kernel's loader",
+            "clippy --workspace --features cwnd/kernel --all-targets -- -D warnings",
+            clang(),
+        ),
+        step("a kernel in a virtual machine", "xtask vm --kernel 6.12", crate::vm::obstacle()),
+        step(
+            "algorithms in s2n-quic",
+            "test --manifest-path crates/cwnd-quic-s2n/Cargo.toml --target-dir target/s2n --locked",
+            toolchain(S2N_RUST),
+        ),
+        step(
+            "lints of the crate for s2n-quic",
+            "clippy --manifest-path crates/cwnd-quic-s2n/Cargo.toml --target-dir target/s2n --locked --all-targets -- -D warnings",
+            toolchain(S2N_RUST).or_else(|| component("clippy", "clippy")),
+        ),
+        step("the independent endpoint", "test --release --package cwnd-tcp --test independent", None),
+        step("a minute of fuzzing", "xtask fuzz --minutes 1", crate::fuzz::obstacle()),
+        step("seeded faults", "test --workspace --features cwnd-sim/faults --test faults", None),
+        documentation,
+        step("the book", "xtask book", crate::book::obstacle()),
+    ]);
+    steps
 }
 
 /// The oldest compiler that s2n-quic takes: `rust-version` in crates/cwnd-quic-s2n/Cargo.toml.
@@ -275,52 +254,33 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|about| about.uid() == 0)
 }
 
-/// Runs steps.
-struct Runner {
-    /// Whether a step that cannot run fails.
-    require_all: bool,
-    /// This program. Through cargo, a chore would wait for every command that compiles.
-    xtask: PathBuf,
-}
-
-impl Runner {
-    fn run_all(&self, steps: Vec<Step>, in_background: bool) -> Vec<Done> {
-        steps.into_iter().map(|step| self.run(step, in_background)).collect()
-    }
-
-    /// Runs a step. What one in the background prints is shown when it ends.
-    fn run(&self, step: Step, in_background: bool) -> Done {
-        let Step { name, words, .. } = step;
-        if let Some(obstacle) = step.obstacle {
-            let verdict = match self.require_all {
+impl Step {
+    fn run(mut self, require_all: bool) -> Done {
+        println!("\n── {}: {}", self.name, shown(&self.command));
+        if let Some(obstacle) = self.obstacle {
+            let verdict = match require_all {
                 true => {
-                    println!("\n── {name}: FAILED, since CWND_REQUIRE is `all`: {obstacle}");
+                    println!("FAILED, since CWND_REQUIRE is `all`: {obstacle}");
                     Verdict::Failed
                 }
                 false => {
-                    println!("\n── {name}: SKIPPED: {obstacle}");
+                    println!("SKIPPED: {obstacle}");
                     Verdict::Skipped(obstacle)
                 }
             };
-            let (took, cpu) = (Duration::ZERO, Duration::ZERO);
-            return Done { name, verdict, took, cpu, tests: Counts::default(), end: VecDeque::new() };
+            return Done {
+                name: self.name,
+                verdict,
+                took: Duration::ZERO,
+                cpu: Duration::ZERO,
+                tests: Counts::default(),
+                end: VecDeque::new(),
+            };
         }
-        let begins = match in_background {
-            true => " (in the background; what it prints follows when it ends)",
-            false => "",
-        };
-        println!("\n── {name}: cargo {words}{begins}");
         let begin = Instant::now();
-        let mut printed = String::new();
         let mut tests = Counts::default();
         let mut end = VecDeque::with_capacity(REPEATED + 1);
-        let mut command = self.command(words, in_background);
-        command.envs(step.environment.iter().copied());
-        let result = run_timed(&mut command, |line| {
-            match in_background {
-                true => printed += &format!("{line}\n"),
-                false => println!("{line}"),
-            }
+        let result = run_timed(&mut self.command, |line| {
             end.push_back(line.to_owned());
             if end.len() > REPEATED {
                 end.pop_front();
@@ -336,7 +296,7 @@ impl Runner {
             Ok((true, cpu)) => (Verdict::Passed, cpu),
             Ok((false, cpu)) => (Verdict::Failed, cpu),
             Err(why) => {
-                printed += &format!("it cannot be run: {why}\n");
+                println!("it cannot be run: {why}");
                 (Verdict::Failed, Duration::ZERO)
             }
         };
@@ -346,27 +306,8 @@ impl Runner {
         } else {
             "FAILED"
         };
-        if in_background {
-            printed.insert_str(0, &format!("\n── {name}, in the background:\n"));
-        }
-        println!("{printed}── {name}: {word} in {}", seconds(took));
-        Done { name, verdict, took, cpu, tests, end }
-    }
-
-    /// Returns what runs `cargo` with these words.
-    fn command(&self, words: &str, in_background: bool) -> Command {
-        let mut words = words.split(' ').peekable();
-        let program = match words.next_if_eq(&"xtask") {
-            Some(_) => self.xtask.clone().into_os_string(),
-            None => cargo().get_program().to_owned(),
-        };
-        let mut command = Command::new(if in_background { "nice".into() } else { program.clone() });
-        if in_background {
-            command.args(["-n", "10"]).arg(program);
-        }
-        command.args(words).current_dir(root());
-        forget_package(&mut command);
-        command
+        println!("── {}: {word} in {}", self.name, seconds(took));
+        Done { name: self.name, verdict, took, cpu, tests, end }
     }
 }
 
@@ -407,7 +348,7 @@ fn summary(done: &[Done], took: Duration) -> String {
     table(&[0, 1, 4], &[cells(&["step", "result", "time", "cores", ""])], &rows)
 }
 
-/// Returns how many cores a step kept busy on average.
+/// Returns how many cores a step kept busy on average: it shows which steps could share the machine with others.
 fn busy_cores(step: &Done) -> String {
     if step.took.is_zero() {
         return String::new();
