@@ -16,7 +16,7 @@ pub struct Simulator;
 pub const VERSION: u32 = 7;
 
 /// Counts up whenever none change but those of senders that recover as Linux does.
-pub const LINUX_VERSION: u32 = 9;
+pub const LINUX_VERSION: u32 = 10;
 
 /// The same of senders that recover as ns-2's TCP-Linux does.
 pub const NS2_VERSION: u32 = 1;

@@ -258,6 +258,12 @@ impl Scoreboard {
         }
     }
 
+    /// Returns whether an outstanding segment is lost and waits to be retransmitted.
+    pub fn waits(&self, segment: u64) -> bool {
+        let word = &self.words[self.index(segment)];
+        ((word.lost & !word.retransmitted) >> (segment & 63)) & 1 != 0
+    }
+
     /// Marks the retransmission of `segment` as lost: it waits again. Returns false if no retransmission is in flight.
     pub fn lose_retransmission(&mut self, segment: u64) -> bool {
         let i = self.index(segment);

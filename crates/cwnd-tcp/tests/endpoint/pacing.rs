@@ -206,6 +206,25 @@ fn in_linux_a_burst_is_as_long_as_the_window_allows_when_pacing_lets_it_go() {
 }
 
 #[test]
+fn in_linux_what_is_lost_of_a_burst_is_sent_again_as_a_burst() {
+    // Segments 10 to 13 leave together at 2 ms, and others later. SACKs of the others alone reveal that the four are lost.
+    let config = SenderConfig { recovery: Recovery::Linux, ..without_headers() };
+    let mut bench = Bench::idle(config, paced(RATE));
+    bench.run(0);
+    bench.rtt = MS;
+    bench.ack(MS, 2);
+    bench.ack(3 * MS / 2, 4);
+    bench.run(2 * MS);
+    bench.ack(3 * MS, 10);
+    let end = bench.run(6 * MS).last().unwrap().1 + 1;
+    bench.sack(7 * MS, 10, &[(14, end)]);
+    let again = bench.run(20 * MS).into_iter().filter(|(_, segment)| (10..14).contains(segment));
+    let again: Vec<(u64, u32)> = again.collect();
+    let four: Vec<(u64, u32)> = (10..14).map(|segment| (again[0].0, segment)).collect();
+    assert_eq!(again, four);
+}
+
+#[test]
 fn the_wire_size_is_what_is_sent() {
     let mut bench = Bench::idle(sender_config(), paced(RATE));
     bench.sender_timer(0);

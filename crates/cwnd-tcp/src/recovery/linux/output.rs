@@ -1,6 +1,7 @@
 //! What is sent, and for when the timer is set: retransmissions, new data in bursts of several segments, and the timer that
 //! serves the retransmission timeout, the tail loss probe and reordering.
 
+use super::send_log::SendRecord;
 use super::{Delivery, Linux, Repair};
 use crate::packet::{BARE, Emit, PUSH, Packet};
 use crate::{Connection, NEVER};
@@ -184,15 +185,16 @@ impl Linux {
         }
     }
 
-    /// Retransmits the next lost segment.
+    /// Retransmits the next lost segment. Returns it, and how it was sent before.
     pub(super) fn retransmit(
         &mut self,
         conn: &mut Connection,
         now: u64,
         in_flight: u32,
         out: &mut impl Emit,
-    ) {
+    ) -> (u64, SendRecord) {
         let segment = conn.scoreboard.take_retransmit(conn.una);
+        let before = self.send_log.of(segment);
         self.undo.on_retransmission(now);
         self.rack.retransmissions.push_back((now, segment));
         self.prr.out += 1;
@@ -202,6 +204,7 @@ impl Linux {
             self.timer.wait = Wait::Timeout;
             self.arm(conn, now, conn.rtt.estimator.timeout());
         }
+        (segment, before)
     }
 
     /// Sets the timer.
@@ -514,7 +517,7 @@ fn has_burst_over(conn: &Connection, room: u32) -> bool {
 
 /// Returns the segments of a burst: about a millisecond at twice the rate of the window in slow start, and 1.2 times
 /// otherwise; more on paths of a few milliseconds.
-fn burst_size(conn: &Connection, least: u32) -> u32 {
+pub(super) fn burst_size(conn: &Connection, least: u32) -> u32 {
     let (window, estimator) = (&conn.window, &conn.rtt.estimator);
     let rate = if window.pacing_rate.is_finite() {
         window.pacing_rate / f64::from(window.mss())

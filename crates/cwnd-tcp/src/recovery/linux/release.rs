@@ -1,7 +1,7 @@
 //! Segments that leave by the release timer: after the send overhead, or paced.
 
 use super::Linux;
-use super::output::Permission;
+use super::output::{Permission, burst_size};
 use crate::connection::pacing::SendMode;
 use crate::packet::Emit;
 use crate::{Connection, NEVER};
@@ -82,15 +82,34 @@ impl Linux {
                 break permission;
             }
             conn.timers.release_at = NEVER;
-            if repairs {
-                self.retransmit(conn, now, in_flight, out);
-            } else {
-                self.send_new(conn, now, in_flight, out);
+            match (repairs, is_paced) {
+                (true, true) => self.repair_burst(conn, now, out),
+                (true, false) => _ = self.retransmit(conn, now, in_flight, out),
+                (false, _) => self.send_new(conn, now, in_flight, out),
             }
             has_left = true;
             back_to_back |= self.pace(conn);
         };
         self.end_sending(conn, now, before, was_idle, conn.in_flight(), permission);
+    }
+
+    /// Retransmits the next lost segment, and with it those after it of the same burst that are lost, as far as the window allows:
+    /// Linux keeps the bursts that it has sent, without what was acknowledged of them, and sends what is lost of one as a burst again.
+    fn repair_burst(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
+        let most = burst_size(conn, self.options.min_tso_segs);
+        for sent in 1.. {
+            let in_flight = conn.in_flight();
+            let (segment, before) = self.retransmit(conn, now, in_flight, out);
+            let next = segment + 1;
+            let has_room = in_flight + 1 < conn.window.cwnd as u32;
+            let continues =
+                next < conn.next && conn.scoreboard.waits(next) && self.send_log.of(next) == before;
+            if sent >= most || !has_room || !continues {
+                return;
+            }
+            self.pace(conn);
+            conn.pacing.continue_burst();
+        }
     }
 
     /// Computes the time of the next departure after a packet has left. Returns whether it follows back to back.
