@@ -58,6 +58,7 @@ impl Linux {
             let repairs = conn.has_retransmission() && !self.prefers_new_data(conn);
             let mut permission =
                 if repairs && room { Permission::Now } else { self.may_send_new(conn, now, in_flight) };
+            // Linux asks pacing first: whether the burst waits for the window is decided at its slot.
             if permission == Permission::Later && is_paced && conn.pacing.until_departure(now) > 0 {
                 permission = Permission::Now;
             }
