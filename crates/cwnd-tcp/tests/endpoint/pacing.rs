@@ -187,7 +187,7 @@ fn in_linux_retransmissions_leave_together() {
 }
 
 #[test]
-fn in_linux_a_burst_is_as_long_as_the_window_allows_when_pacing_lets_it_go() {
+fn in_linux_a_burst_that_pacing_held_back_waits_for_the_next_ack() {
     // The first ten segments leave unpaced, in bursts of two, since no round trip is known; the last two take until 2 ms. Until then
     // ACKs make room for four, which leave together.
     let config = SenderConfig { recovery: Recovery::Linux, ..without_headers() };
@@ -203,6 +203,19 @@ fn in_linux_a_burst_is_as_long_as_the_window_allows_when_pacing_lets_it_go() {
     assert_eq!(bench.ack(11 * MS / 2, 6), []);
     assert_eq!(bench.run(13 * MS / 2 - 1), []);
     assert_eq!(bench.ack(13 * MS / 2, 8), [14, 15, 16, 17]);
+}
+
+#[test]
+fn in_linux_a_burst_has_the_room_of_all_acks_before_its_slot() {
+    // The first ten segments take until 2 ms. The ACK at 1 ms makes room for four, and the next one for a fifth.
+    let config = SenderConfig { recovery: Recovery::Linux, ..without_headers() };
+    let mut bench = Bench::idle(config, paced(RATE));
+    bench.run(0);
+    bench.rtt = MS;
+    assert_eq!(bench.ack(MS, 4), []);
+    assert_eq!(bench.ack(3 * MS / 2, 5), []);
+    let five: Vec<(u64, u32)> = (10..15).map(|segment| (2 * MS, segment)).collect();
+    assert_eq!(bench.run(5 * MS), five);
 }
 
 #[test]
