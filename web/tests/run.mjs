@@ -1,6 +1,6 @@
 // The stories of the page in a real browser. `cargo xtask web --test` builds the page and calls this.
 // The last line counts tests as cargo does.
-import { violations } from "./axe.mjs";
+import { LOOKS, violations } from "./axe.mjs";
 import * as matrix from "./matrix.mjs";
 import * as own from "./own.mjs";
 import * as playground from "./playground.mjs";
@@ -201,21 +201,19 @@ const stories = {
   },
 
   async "axe-core finds nothing, light and dark, wide and narrow"() {
-    for (const colorScheme of ["light", "dark"]) {
-      for (const viewport of [{ width: 1280, height: 900 }, { width: 360, height: 780 }]) {
-        const page = await browser.newPage({ colorScheme, viewport });
-        await page.goto(address);
-        await moving(page, 0.5);
-        await page.locator("details summary").click();
-        await page.fill("#more", "bufer=3");
-        await page.press("#more", "Tab");
-        await page.waitForSelector("#problems:visible");
-        const found = await violations(page);
-        assert.deepEqual(found, [], `${colorScheme}, ${viewport.width}`);
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-        assert.equal(wide, 0, `the page is ${wide} pixels too wide at ${viewport.width}`);
-        await page.close();
-      }
+    for (const [colorScheme, width] of LOOKS) {
+      const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
+      await page.goto(address);
+      await moving(page, 0.5);
+      await page.locator("details summary").click();
+      await page.fill("#more", "bufer=3");
+      await page.press("#more", "Tab");
+      await page.waitForSelector("#problems:visible");
+      const found = await violations(page);
+      assert.deepEqual(found, [], `${colorScheme}, ${width}`);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.equal(wide, 0, `the page is ${wide} pixels too wide at ${width}`);
+      await page.close();
     }
   },
 
@@ -246,29 +244,27 @@ const stories = {
   },
 
   async "the catalogue shows equations for every algorithm"() {
-    for (const colorScheme of ["light", "dark"]) {
-      for (const viewport of [{ width: 1280, height: 900 }, { width: 360, height: 780 }]) {
-        const page = await browser.newPage({ colorScheme, viewport });
-        await page.goto(`${address}algorithms.html`);
-        await page.waitForSelector("article");
-        const without = await page.locator("article:not(:has(figure math mi, figure math mtext))").evaluateAll((all) => all.map((one) => one.id));
-        assert.deepEqual(without, [], "these have no equation");
-        const elastic = await page.locator("#elastic figure").evaluateAll((all) => all.map((one) => one.textContent));
-        assert.ok(elastic.some((text) => /^WWF=.*RTTmax.*RTTcur.*w/.test(text)), `${elastic}`);
-        // A formula is taller than a line of its letters, and no parse error is shown.
-        const drawn = await page.locator("#elastic figure math").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
-        assert.ok(drawn.every((height) => height > 10), `${drawn}`);
-        assert.equal(await page.locator("parsererror, merror").count(), 0);
-        await fits(page);
-        // Those that are too wide for the page scroll in their boxes, from the keyboard, too.
-        await page.waitForFunction(() => [...document.querySelectorAll("figure .scroll")].every((box) =>
-          box.hasAttribute("tabindex") === box.scrollWidth > box.clientWidth));
-        const scrolling = await page.locator("figure .scroll[tabindex]").count();
-        if (viewport.width === 360) assert.ok(scrolling > 0, "no equation is wider than a phone");
-        else assert.equal(scrolling, 0, "an equation is wider than 1280 pixels");
-        assert.deepEqual(await violations(page), [], `${colorScheme}, ${viewport.width}`);
-        await page.close();
-      }
+    for (const [colorScheme, width] of LOOKS) {
+      const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
+      await page.goto(`${address}algorithms.html`);
+      await page.waitForSelector("article");
+      const without = await page.locator("article:not(:has(figure math mi, figure math mtext))").evaluateAll((all) => all.map((one) => one.id));
+      assert.deepEqual(without, [], "these have no equation");
+      const elastic = await page.locator("#elastic figure").evaluateAll((all) => all.map((one) => one.textContent));
+      assert.ok(elastic.some((text) => /^WWF=.*RTTmax.*RTTcur.*w/.test(text)), `${elastic}`);
+      // A formula is taller than a line of its letters, and no parse error is shown.
+      const drawn = await page.locator("#elastic figure math").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+      assert.ok(drawn.every((height) => height > 10), `${drawn}`);
+      assert.equal(await page.locator("parsererror, merror").count(), 0);
+      await fits(page);
+      // Those that are too wide for the page scroll in their boxes, from the keyboard, too.
+      await page.waitForFunction(() => [...document.querySelectorAll("figure .scroll")].every((box) =>
+        box.hasAttribute("tabindex") === box.scrollWidth > box.clientWidth));
+      const scrolling = await page.locator("figure .scroll[tabindex]").count();
+      if (width === 360) assert.ok(scrolling > 0, "no equation is wider than a phone");
+      else assert.equal(scrolling, 0, "an equation is wider than 1280 pixels");
+      assert.deepEqual(await violations(page), [], `${colorScheme}, ${width}`);
+      await page.close();
     }
   },
 
@@ -327,10 +323,21 @@ const inked = (page, selector) => page.locator(selector).first().evaluate((canva
   return data.some((value) => value > 0);
 });
 
+/** Stories that measure time or share the clipboard, which all pages of a browser have in common: they run one at a time. */
+const alone = [
+  "eight flows at 1 Gbit/s draw at 30 frames a second",
+  "the command and the study are accepted by cwnd",
+  ...traces.alone,
+];
+/** How many others run at a time: they wait for frames more than they compute. */
+const LANES = 2;
+
 const wanted = process.argv[2] ?? "";
 let [passed, failed] = [0, 0];
 const all = { ...stories, ...own.stories({ address, browser }), ...matrix.stories({ address, browser }), ...traces.stories({ address, browser }), ...playground.stories({ address, browser }) };
-for (const [name, story] of Object.entries(all).filter(([name]) => name.includes(wanted))) {
+assert.ok(alone.every((name) => name in all), "a story that runs alone has another name");
+
+const tell = async (name, story) => {
   const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   const page = await context.newPage();
   const errors = [];
@@ -349,7 +356,15 @@ for (const [name, story] of Object.entries(all).filter(([name]) => name.includes
     console.log(`FAILED  ${name}\n${error.stack ?? error}`);
   }
   await context.close();
-}
+};
+/** Takes stories from the queue until it is empty. */
+const lane = async (queue) => {
+  for (let next = queue.shift(); next; next = queue.shift()) await tell(...next);
+};
+const told = Object.entries(all).filter(([name]) => name.includes(wanted));
+const together = told.filter(([name]) => !alone.includes(name));
+await Promise.all(Array.from({ length: LANES }, () => lane(together)));
+await lane(told.filter(([name]) => alone.includes(name)));
 await browser.close();
 server.close();
 console.log(`test result: ${failed === 0 ? "ok" : "FAILED"}. ${passed} passed; ${failed} failed; 0 ignored`);

@@ -1,6 +1,6 @@
 // The stories of `cwnd serve` in a real browser, with the real program in a directory of its own: node tests/serve.mjs [WORDS]
 // CWND is the program. With SHOTS a folder for screenshots. The last line counts tests as cargo does.
-import { violations } from "./axe.mjs";
+import { LOOKS, violations } from "./axe.mjs";
 import { chromium } from "playwright-core";
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";
@@ -284,28 +284,26 @@ const stories = {
   },
 
   async "axe-core finds nothing, light and dark, wide and narrow"(page) {
-    for (const colorScheme of ["light", "dark"]) {
-      for (const width of [1280, 360]) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize({ width, height: 900 });
-        await page.goto(server.url);
-        await short(page).locator("summary").click();
-        await short(page).locator("td").first().waitFor();
-        await page.fill("#lines", "rate=20 Mbit/s\nrtt=40 ms\nduration=20 s\nflow=cubic\nflow=newreno; start=2 s");
-        await page.click("#simulate");
-        await page.waitForSelector("#flows tbody tr");
-        await page.waitForFunction(() => /ns each/.test(document.querySelector("#run-status").textContent));
-        await page.click("#watch");
-        await page.waitForSelector("#sockets tbody tr");
-        if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/serve-${colorScheme}-${width}.png`, fullPage: true });
-        assert.deepEqual(await violations(page), [], `${colorScheme}, ${width}`);
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-        assert.equal(wide, 0, `the page is ${wide} pixels too wide at ${width}`);
-        await page.fill("#lines", "rate=20 parsecs");
-        await page.click("#simulate");
-        await page.waitForSelector("#run-problems:visible");
-        assert.deepEqual(await violations(page), [], `${colorScheme}, ${width}, with a problem`);
-      }
+    for (const [colorScheme, width] of LOOKS) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto(server.url);
+      await short(page).locator("summary").click();
+      await short(page).locator("td").first().waitFor();
+      await page.fill("#lines", "rate=20 Mbit/s\nrtt=40 ms\nduration=20 s\nflow=cubic\nflow=newreno; start=2 s");
+      await page.click("#simulate");
+      await page.waitForSelector("#flows tbody tr");
+      await page.waitForFunction(() => /ns each/.test(document.querySelector("#run-status").textContent));
+      await page.click("#watch");
+      await page.waitForSelector("#sockets tbody tr");
+      if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/serve-${colorScheme}-${width}.png`, fullPage: true });
+      assert.deepEqual(await violations(page), [], `${colorScheme}, ${width}`);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.equal(wide, 0, `the page is ${wide} pixels too wide at ${width}`);
+      await page.fill("#lines", "rate=20 parsecs");
+      await page.click("#simulate");
+      await page.waitForSelector("#run-problems:visible");
+      assert.deepEqual(await violations(page), [], `${colorScheme}, ${width}, with a problem`);
     }
   },
 };

@@ -1,5 +1,5 @@
 // Delivery traces on the bench.
-import { violations } from "./axe.mjs";
+import { LOOKS, violations } from "./axe.mjs";
 import { readFileSync, writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import assert from "node:assert/strict";
@@ -8,6 +8,12 @@ const target = new URL("../../target/web/", import.meta.url).pathname;
 const file = (name, text) => ({ name, mimeType: "text/plain", buffer: Buffer.from(text) });
 const decoded = (page) => page.evaluate(() => decodeURIComponent(location.hash.replaceAll("+", " ")));
 const finished = (page) => page.waitForFunction(() => window.cwnd?.measured.finished, null, { timeout: 60000 });
+
+/** Those that read the clipboard. */
+export const alone = [
+  "the round-trip time changes while a trace sets the rate",
+  "the command and the study of a trace are accepted by cwnd",
+];
 
 export const stories = ({ address, browser }) => ({
   async "a built-in trace sets the rate, and its link repeats the run to the bit"(page) {
@@ -104,17 +110,15 @@ export const stories = ({ address, browser }) => ({
   },
 
   async "a trace's control is accessible, light and dark, wide and narrow"() {
-    for (const colorScheme of ["light", "dark"]) {
-      for (const viewport of [{ width: 1280, height: 900 }, { width: 360, height: 780 }]) {
-        const page = await browser.newPage({ colorScheme, viewport });
-        await page.goto(`${address}#rate-trace=lte.trace&flow=cubic`);
-        await page.waitForFunction(() => window.cwnd?.measured.now > 0.5);
-        await page.selectOption("#trace", "file");
-        assert.deepEqual(await violations(page), [], `${colorScheme}, ${viewport.width}`);
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-        assert.equal(wide, 0, `the page is ${wide} pixels too wide at ${viewport.width}`);
-        await page.close();
-      }
+    for (const [colorScheme, width] of LOOKS) {
+      const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
+      await page.goto(`${address}#rate-trace=lte.trace&flow=cubic`);
+      await page.waitForFunction(() => window.cwnd?.measured.now > 0.5);
+      await page.selectOption("#trace", "file");
+      assert.deepEqual(await violations(page), [], `${colorScheme}, ${width}`);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.equal(wide, 0, `the page is ${wide} pixels too wide at ${width}`);
+      await page.close();
     }
   },
 });

@@ -21,7 +21,7 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     Options::new(arguments, &[], &[])?;
     let programs = environment()?;
     let mut build = tool(&programs, "maturin");
-    build.args(["develop", "--quiet"]);
+    build.args(["develop", "--quiet", "--features", "as-in-tests"]);
     show(&mut build)?;
     let mut all = true;
     for name in ["mypy", "pyright"] {

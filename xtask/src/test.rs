@@ -1,4 +1,5 @@
-//! `cargo xtask test`: everything that a change must pass.
+//! `cargo xtask test`: what a change must pass. With `--quick` the part of it for each commit, with `--long` also what a release must
+//! pass: steps that compile the workspace in yet another way, or search further than the tests do.
 //!
 //! Steps run even if an earlier one failed. A step that cannot run on this machine is skipped, with the reason and what
 //! would change it; with `CWND_REQUIRE=all` in the environment it fails instead. Tests that need more than a Rust toolchain
@@ -12,15 +13,24 @@ use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-pub const OPTIONS: &str = "[--quick]";
+pub const OPTIONS: &str = "[--quick | --long]";
+
+const QUICK: &str = "--quick";
+const LONG: &str = "--long";
+
+/// Which steps are run. Each extent has the steps of those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Extent {
+    Quick,
+    Usual,
+    Long,
+}
 
 struct Step {
     name: &'static str,
     command: Command,
     /// Why it cannot run, and what would change that.
     obstacle: Option<String>,
-    /// Whether `--quick` has it.
-    quick: bool,
 }
 
 enum Verdict {
@@ -51,14 +61,18 @@ struct Counts {
     ignored: u64,
 }
 
-/// Runs all steps, or with `--quick` those of a few minutes. Returns whether none failed.
+/// Runs the steps of an extent. Returns whether none failed.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    let options = Options::new(arguments, &[], &["--quick"])?;
+    let options = Options::new(arguments, &[], &[QUICK, LONG])?;
+    let extent = match (options.has(QUICK), options.has(LONG)) {
+        (false, false) => Extent::Usual,
+        (true, false) => Extent::Quick,
+        (false, true) => Extent::Long,
+        (true, true) => return Err(format!("{QUICK} and {LONG} exclude each other: give one of them")),
+    };
     let require_all = requires_all()?;
     let begin = Instant::now();
-    let quick = options.has("--quick");
-    let steps = steps(quick).into_iter().filter(|step| step.quick || !quick);
-    let done: Vec<Done> = steps.map(|step| step.run(require_all)).collect();
+    let done: Vec<Done> = steps(extent).into_iter().map(|step| step.run(require_all)).collect();
     for step in done.iter().filter(|step| !step.end.is_empty()) {
         println!("\n── {} FAILED; the end of what it printed:", step.name);
         step.end.iter().for_each(|line| println!("{line}"));
@@ -67,6 +81,9 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     let count = |wanted: fn(&Verdict) -> bool| done.iter().filter(|step| wanted(&step.verdict)).count();
     let failed = count(|verdict| matches!(verdict, Verdict::Failed));
     let passed = count(|verdict| matches!(verdict, Verdict::Passed));
+    if extent < Extent::Long {
+        println!("steps that take longer were left out: cargo xtask test {LONG} has them, too");
+    }
     println!("{passed} passed, {failed} failed, {} skipped", done.len() - passed - failed);
     Ok(failed == 0)
 }
@@ -80,41 +97,55 @@ pub fn requires_all() -> Result<bool, String> {
     }
 }
 
-/// Returns the steps in their order. What steps need is installed where permitted, but not for those that `quick` leaves out.
-fn steps(quick: bool) -> Vec<Step> {
-    let step = |name, words: &str, obstacle| {
-        let mut command = cargo();
-        command.args(words.split(' '));
-        Step { name, command, obstacle, quick: false }
-    };
-    let quickly = |name, words: &str, obstacle| Step { quick: true, ..step(name, words, obstacle) };
-    let mut steps = vec![
-        quickly("format", "fmt --all --check", component("fmt", "rustfmt")),
-        quickly("lints", "clippy --workspace --all-targets -- -D warnings", component("clippy", "clippy")),
-        // Examples hold no tests; the lints compile them.
-        quickly("tests", "test --workspace --lib --bins --tests --no-fail-fast", None),
-        quickly("crate graph is current", "xtask graph --check", None),
-        quickly("the field's words", "xtask words --check", None),
-        quickly("licences and sources of dependencies", "xtask deps --check", None),
-        quickly("links of documents", "xtask book --links", None),
-    ];
-    if quick {
-        return steps;
+/// Returns the steps of an extent in their order. What they need is installed where permitted, but nothing for other steps.
+fn steps(extent: Extent) -> Vec<Step> {
+    let mut steps = quick_steps();
+    if extent >= Extent::Usual {
+        // The page becomes a part of `cwnd serve`: before the tests, or everything that links it would be compiled again after them.
+        let place = steps.iter().position(|step| step.name == TESTS).unwrap_or_default();
+        steps
+            .insert(place, step("the web page", "xtask web --test", crate::web::obstacle().or_else(browser)));
+        steps.extend(usual_steps());
     }
-    // The page becomes a part of `cwnd serve`: before the tests, or everything that links it would be compiled again after them.
-    let place = steps.iter().position(|step| step.name == "tests").unwrap_or_default();
-    let page = step("the web page", "xtask web --test", crate::web::obstacle().or_else(browser));
-    steps.insert(place, page);
+    if extent >= Extent::Long {
+        steps.extend(long_steps());
+    }
+    steps
+}
+
+/// The step of the tests that need only a Rust toolchain.
+const TESTS: &str = "tests";
+
+fn step(name: &'static str, words: &str, obstacle: Option<String>) -> Step {
+    let mut command = cargo();
+    command.args(words.split(' '));
+    Step { name, command, obstacle }
+}
+
+/// For each commit.
+fn quick_steps() -> Vec<Step> {
+    vec![
+        step("format", "fmt --all --check", component("fmt", "rustfmt")),
+        step("lints", "clippy --workspace --all-targets -- -D warnings", component("clippy", "clippy")),
+        // Examples hold no tests; the lints compile them.
+        step(TESTS, "test --workspace --lib --bins --tests --no-fail-fast", None),
+        step("crate graph is current", "xtask graph --check", None),
+        step("the field's words", "xtask words --check", None),
+        step("licences and sources of dependencies", "xtask deps --check", None),
+        step("links of documents", "xtask book --links", None),
+    ]
+}
+
+/// For each change, after the quick ones: the same crates with what other programs, root and the kernel make of them.
+fn usual_steps() -> Vec<Step> {
     let mut documentation = step("documentation", "doc --workspace --no-deps", None);
     documentation.command.env("RUSTDOCFLAGS", "-D warnings");
-    steps.extend([
+    vec![
         step("the Python package", "xtask python", crate::python::obstacle()),
         step("examples in the documentation", "test --workspace --doc --no-fail-fast", None),
         step("report in a browser", "test --workspace --test browser -- --ignored", browser()),
         step("captures in tshark", "test --workspace --test tshark -- --ignored", tshark()),
         step("same bits when optimised", "test --release --package cwnd-sim --test snapshot", None),
-        step("a sample of the papers", "xtask papers", None),
-        step("instructions a packet", "xtask bench --instructions", crate::bench::obstacle()),
         step(
             "disks and emulated networks",
             "test --workspace --test command --test study --test lab --test serve -- --ignored",
@@ -141,6 +172,15 @@ fn steps(quick: bool) -> Vec<Step> {
             "clippy --workspace --features cwnd/kernel --all-targets -- -D warnings",
             clang(),
         ),
+        documentation,
+    ]
+}
+
+/// For each release: other builds of the workspace, and searches.
+fn long_steps() -> Vec<Step> {
+    vec![
+        step("a sample of the papers", "xtask papers", None),
+        step("instructions a packet", "xtask bench --instructions", crate::bench::obstacle()),
         step("a kernel in a virtual machine", "xtask vm --kernel 6.12", crate::vm::obstacle()),
         step(
             "algorithms in s2n-quic",
@@ -155,10 +195,8 @@ fn steps(quick: bool) -> Vec<Step> {
         step("the independent endpoint", "test --release --package cwnd-tcp --test independent", None),
         step("a minute of fuzzing", "xtask fuzz --minutes 1", crate::fuzz::obstacle()),
         step("seeded faults", "test --workspace --features cwnd-sim/faults --test faults", None),
-        documentation,
         step("the book", "xtask book", crate::book::obstacle()),
-    ]);
-    steps
+    ]
 }
 
 /// The oldest compiler that s2n-quic takes: `rust-version` in crates/cwnd-quic-s2n/Cargo.toml.
