@@ -2,13 +2,15 @@
 //!
 //! A script is played with the rules of `--stack linux` first, and then with those of other versions of Linux until it passes.
 
-use cwnd_drill::{FileError, Kernel, Outcome, Settings, run_file};
+use cwnd_drill::{FileError, Outcome, Settings, run_file};
+use cwnd_scenario::LinuxVersion;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 /// The versions of Linux whose rules are tried, in this order; `None` is `--stack linux`.
-const KERNELS: [Option<Kernel>; 3] = [None, Some(Kernel(6, 1)), Some(Kernel(5, 10))];
+const KERNELS: [Option<LinuxVersion>; 3] =
+    [None, Some(LinuxVersion::RECORDED), Some(LinuxVersion::new(5, 10))];
 
 fn main() -> ExitCode {
     let mut scripts = Vec::new();

@@ -60,4 +60,4 @@ pub use file::{FileError, run_file, run_file_with};
 pub use mechanism::Mechanism;
 pub use parser::parse;
 pub use runner::{Difference, Outcome, run, run_with};
-pub use settings::{Kernel, Loader, Note, Settings};
+pub use settings::{Loader, Note, Settings};

@@ -8,6 +8,7 @@ pub(crate) use sysctl::algorithm;
 
 use crate::cursor::{Place, ScriptError};
 use crate::script::Script;
+use cwnd_scenario::LinuxVersion;
 
 /// The settings of the endpoint under test, and of the comparison.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +36,7 @@ pub struct Settings {
     /// The initial window, segments (`initcwnd` of a route).
     pub initial_window: u32,
     /// The version of Linux whose rules apply where versions differ; `None` for the latest that the endpoint knows.
-    pub kernel: Option<Kernel>,
+    pub kernel: Option<LinuxVersion>,
     /// The segment size that the endpoint offers, bytes.
     pub mss: u32,
     /// Whether the local queue paces (`fq`).
@@ -73,40 +74,6 @@ impl Default for Settings {
             tolerance_percent: 12.5,
             compare_push: false,
         }
-    }
-}
-
-/// A version of Linux.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Kernel(pub u32, pub u32);
-
-impl Kernel {
-    /// Returns whether HyStart follows rounds from 16 segments up only (Linux 5.16 to 6.13).
-    pub fn has_late_hystart_rounds(self) -> bool {
-        (Kernel(5, 16)..Kernel(6, 14)).contains(&self)
-    }
-
-    /// Returns whether a reduction grows the window again only on an ACK that delivers a retransmission (Linux 4.3 to 5.10).
-    pub fn has_cautious_reduction(self) -> bool {
-        self < Kernel(5, 11)
-    }
-}
-
-impl std::str::FromStr for Kernel {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Kernel, String> {
-        let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
-        match (major.parse(), minor.parse()) {
-            (Ok(major), Ok(minor)) if (4..100).contains(&major) => Ok(Kernel(major, minor)),
-            _ => Err(format!("`{text}` is not a version of Linux; write 4.3 or later, such as 5.10 or 6.1")),
-        }
-    }
-}
-
-impl std::fmt::Display for Kernel {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}", self.0, self.1)
     }
 }
 

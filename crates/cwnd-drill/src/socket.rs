@@ -13,11 +13,11 @@ pub use state::{CONSTANTS, TCP_FIELDS};
 use crate::cursor::{Place, ScriptError};
 use crate::endpoint::{Sent, Trigger};
 use crate::script::{EcnMark, Flags, Packet, TcpOption};
-use crate::settings::{Kernel, Settings};
+use crate::settings::Settings;
 use crate::stream::Stream;
 use cwnd_cc::algorithms::cubic::linux::{CubicLinux, CubicLinuxParameters};
 use cwnd_cc::{Arithmetic, Configurable, CongestionControl, EcnMode, FlowHints, Parameters, WindowConfig};
-use cwnd_scenario::{Purpose, Recovery, Stack};
+use cwnd_scenario::{LinuxVersion, Purpose, Recovery, Stack};
 use cwnd_tcp::packet::{BARE, CWR, ECT, ECT1, ESTABLISHED, Emit, PUSH, SYN, SackBlocks};
 use cwnd_tcp::{LinuxOptions, NEVER, Sender, SenderConfig, TimerWheel};
 use inbound::Inbound;
@@ -342,6 +342,7 @@ impl Socket {
             hints: FlowHints::default(),
             application: None,
             restart_after_idle: self.settings.restart_after_idle,
+            linux_version: self.settings.kernel.unwrap_or_default(),
         };
         let mut sender = Box::new(Sender::new(config, algorithm));
         sender.set_traffic(0, None, cwnd_scenario::Stream::new(1, Purpose::Traffic, 0));
@@ -350,8 +351,7 @@ impl Socket {
             tso_win_divisor: self.settings.tso_win_divisor,
             min_tso_segs: self.settings.min_tso_segs,
             paced: self.settings.paced,
-            cautious_reduction: self.settings.kernel.is_some_and(Kernel::has_cautious_reduction),
-            follows_rfcs: false,
+            ..LinuxOptions::of(self.settings.kernel.unwrap_or_default())
         });
         // The packets of this handshake stand for those that the script has seen.
         let mut unseen = Collector::default();
@@ -371,7 +371,7 @@ impl Socket {
     /// Creates the congestion control algorithm.
     fn algorithm(&self, place: Place) -> Result<Box<dyn CongestionControl>, ScriptError> {
         let name = &self.settings.algorithm;
-        if name == "cubic-linux" && self.settings.kernel.is_some_and(Kernel::has_late_hystart_rounds) {
+        if name == "cubic-linux" && self.settings.kernel.is_some_and(LinuxVersion::has_late_hystart_rounds) {
             let cubic = <CubicLinux as Configurable>::new(CubicLinuxParameters::default());
             return Ok(Box::new(cubic.with_late_hystart_rounds()));
         }

@@ -1,6 +1,7 @@
 //! The project's own scripts, which follow from the RFCs that their comments name.
 
-use cwnd_drill::{Kernel, Settings, report, run_file};
+use cwnd_drill::{Settings, report, run_file};
+use cwnd_scenario::LinuxVersion;
 use std::path::{Path, PathBuf};
 
 fn folder(name: &str) -> PathBuf {
@@ -20,7 +21,7 @@ fn scripts_pass_with_the_rules_of_every_kernel() {
     let scripts = files("tests/scripts", "pkt");
     assert!(scripts.len() >= 12, "{} scripts", scripts.len());
     let mut failed = String::new();
-    for kernel in [None, Some(Kernel(6, 1)), Some(Kernel(6, 18))] {
+    for kernel in [None, Some(LinuxVersion::RECORDED), Some(LinuxVersion::new(6, 18))] {
         for path in &scripts {
             let result = run_file(path, Settings { kernel, ..Settings::default() });
             if !result.as_ref().is_ok_and(cwnd_drill::Outcome::passed) {

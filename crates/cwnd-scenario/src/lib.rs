@@ -13,6 +13,7 @@ mod engine;
 mod helpers;
 mod infinite;
 pub mod kinds;
+mod linux_version;
 mod network;
 pub mod notation;
 mod outcome;
@@ -25,6 +26,7 @@ mod units;
 pub use emulation::{Emulation, Implementation};
 pub use engine::{Cost, Engine, EngineError, Identity, Problem};
 pub use helpers::{HELPER_THREAD, Helpers, SpareThreads};
+pub use linux_version::LinuxVersion;
 pub use network::{
     CoDel, Counting, DeliveryTrace, Discipline, DualPi2, EcnRemark, Effects, FqCoDel, GilbertElliott, Jitter,
     JitterShape, LinkId, LinkSpec, Loss, Network, NodeId, Pie, Policer, QueueLimit, QueueSpec, Red, Schedule,

@@ -1,6 +1,6 @@
 //! The TCP stack that flows run on: named profiles and what each sets.
 
-use crate::Time;
+use crate::{LinuxVersion, Time};
 use serde::{Deserialize, Serialize};
 
 /// A named bundle of choices.
@@ -187,6 +187,9 @@ pub struct Stack {
     /// kernel's timer wheel: never early, and up to an eighth of their time late. Zero: timers expire exactly.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub timer_hz: u32,
+    /// With [`Recovery::Linux`]: the version of Linux whose rules for reductions and bursts apply where versions differ.
+    #[serde(default, skip_serializing_if = "LinuxVersion::is_recorded")]
+    pub linux_version: LinuxVersion,
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -233,6 +236,7 @@ impl Stack {
             initial_rto: Time::from_millis(3000),
             max_rto: Time::from_millis(120_000),
             timer_hz: 0,
+            linux_version: LinuxVersion::RECORDED,
         }
     }
 
@@ -265,6 +269,7 @@ impl Stack {
             initial_rto: Time::from_millis(1000),
             max_rto: Time::from_millis(120_000),
             timer_hz: 1000,
+            linux_version: LinuxVersion::RECORDED,
         }
     }
 }

@@ -130,6 +130,7 @@ pub fn endpoints(
             handshake: stack.handshake,
             rto: (stack.initial_rto.0, stack.min_rto.0, stack.max_rto.0),
             timer: timer(stack),
+            linux_version: stack.linux_version,
             start: connected - handshake_time(scenario, flow),
             stop: flow.stop.map_or(NEVER, |stop| stop.0.saturating_add(origin)),
             send_overhead: scenario.send_overhead.0,

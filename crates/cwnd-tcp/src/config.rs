@@ -3,7 +3,7 @@
 use crate::packet::Packet;
 use crate::{Application, GrowingWindow, NEVER, TimerWheel};
 use cwnd_cc::{EcnMode, FlowHints, WindowConfig};
-use cwnd_scenario::{Purpose, Recovery, Stream};
+use cwnd_scenario::{LinuxVersion, Purpose, Recovery, Stream};
 
 /// The settings of a sender.
 ///
@@ -53,6 +53,8 @@ pub struct SenderConfig {
     pub rto: (u64, u64, u64),
     /// With [`Recovery::Linux`] or [`Recovery::Rack`], and SACK: the granularity of the retransmission timer. That of a SYN has it, too.
     pub timer: TimerWheel,
+    /// With [`Recovery::Linux`] and SACK: the version of Linux whose rules apply where versions differ.
+    pub linux_version: LinuxVersion,
     /// When the application connects (without a handshake: when it starts to send).
     pub start: u64,
     /// When new data ends.
@@ -98,6 +100,7 @@ impl Default for SenderConfig {
             handshake: false,
             rto: (1000 * MS, 200 * MS, 120_000 * MS),
             timer: TimerWheel::default(),
+            linux_version: LinuxVersion::RECORDED,
             start: 0,
             stop: NEVER,
             send_overhead: 0,

@@ -155,6 +155,7 @@ fn value_name(setting: &Setting) -> &'static str {
         (SettingKind::Word(_), "ecn-peer") => "accurate|classic|off",
         (SettingKind::Word(_), "ecn-remark") => "CHANGE",
         (SettingKind::Word(_), _) => "auto|on|accurate|off",
+        (SettingKind::Form { .. }, "linux-version") => "VERSION",
         (_, key) if key.ends_with("rate") => "RATE",
         (_, key) if key.ends_with("buffer") => "BUFFER",
         (_, "bytes") => "SIZE",

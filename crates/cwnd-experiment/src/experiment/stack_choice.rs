@@ -1,7 +1,8 @@
 //! The options of a stack.
 
 use cwnd_scenario::{
-    AccurateEcn, DelayedAck, Ecn, EcnPeer, Problem, Recovery, Stack, StackProfile, Time, Transport,
+    AccurateEcn, DelayedAck, Ecn, EcnPeer, LinuxVersion, Problem, Recovery, Stack, StackProfile, Time,
+    Transport,
 };
 
 /// What is chosen of a stack; all that is left out comes with the profile.
@@ -34,6 +35,8 @@ pub struct StackChoice {
     pub recovery: Option<Recovery>,
     /// Ticks a second of the kernel's clock; zero for timers that expire exactly.
     pub timer_hz: Option<u32>,
+    /// The version of Linux whose rules apply where versions differ; 6.1. Only with the recovery of Linux.
+    pub linux_version: Option<LinuxVersion>,
     /// The receiver's window, packets, at least 1; 100,000 with ns2, 4 x (BDP + buffers) with linux.
     pub receive_window: Option<u32>,
 }
@@ -76,6 +79,7 @@ impl Default for StackChoice {
             l4s: None,
             recovery: None,
             timer_hz: None,
+            linux_version: None,
             receive_window: None,
         }
     }
@@ -124,6 +128,7 @@ impl StackChoice {
         stack.l4s = self.l4s.unwrap_or(stack.l4s);
         stack.recovery = self.recovery.unwrap_or(stack.recovery);
         stack.timer_hz = self.timer_hz.unwrap_or(stack.timer_hz);
+        stack.linux_version = self.linux_version.unwrap_or(stack.linux_version);
         Ok(stack)
     }
 
@@ -131,6 +136,16 @@ impl StackChoice {
         let mut problems = Vec::new();
         let mut problem =
             |place: &str, message: String| problems.push(Problem { place: place.to_owned(), message });
+        let recovery = self.recovery.unwrap_or(match self.profile {
+            StackProfile::Ns2 => Recovery::Ns2,
+            StackProfile::Linux => Recovery::Linux,
+        });
+        if self.linux_version.is_some() && recovery != Recovery::Linux {
+            problem(
+                "linux-version",
+                "only the recovery `linux` has one, which the stack `linux` has unless told".to_owned(),
+            );
+        }
         match (self.mtu, self.packet_size, self.profile) {
             (Some(_), Some(_), _) => problem(
                 "mtu",

@@ -192,6 +192,19 @@ pub const STACK: &[Setting] = &[
         measure: |text| number(text).map(|(hz, _)| (hz, "Hz")),
     },
     Setting {
+        key: "linux-version",
+        title: "Version of Linux",
+        about: "The version of Linux whose rules apply where versions of its sender differ, from 4.3 on. Before 5.11 a reduction grows the \
+                window again only on an ACK that delivers a retransmission; from 6.10 on a buffer that is too short for a burst is \
+                filled from the next one. Algorithms stay as they are.",
+        default: "6.1",
+        example: "6.12",
+        kind: SettingKind::Form { what: "a version of Linux, such as 6.12", pattern: r"^[0-9]+(\.[0-9]+)?$" },
+        set: |e, text| text.parse().map(|version| e.stack.linux_version = Some(version)),
+        get: |_, s| (s.stack.recovery == Recovery::Linux).then(|| s.stack.linux_version.to_string()),
+        measure: nothing,
+    },
+    Setting {
         key: "receive-window",
         title: "Receive window",
         about: "The receiver's window, packets.",

@@ -16,8 +16,9 @@ pub use dice::Dice;
 pub use probe::factory;
 
 use cwnd_scenario::{
-    AccurateEcn, AlgorithmSpec, Counting, DelayedAck, Ecn, EcnPeer, EcnRemark, FlowSpec, LinkSpec, Loss,
-    QueueLimit, QueueSpec, Rate, ReceiverBehaviour, Recovery, Scenario, Stack, Ties, Time, Traffic,
+    AccurateEcn, AlgorithmSpec, Counting, DelayedAck, Ecn, EcnPeer, EcnRemark, FlowSpec, LinkSpec,
+    LinuxVersion, Loss, QueueLimit, QueueSpec, Rate, ReceiverBehaviour, Recovery, Scenario, Stack, Ties,
+    Time, Traffic,
 };
 use networks::Shape;
 
@@ -195,6 +196,9 @@ fn stack(dice: &mut Dice) -> Stack {
     }
     if dice.one_in(3) {
         stack.timer_hz = dice.pick(&[0, 100, 250, 1000]);
+    }
+    if dice.one_in(3) {
+        stack.linux_version = dice.pick(&[LinuxVersion::new(5, 10), LinuxVersion::new(6, 12)]);
     }
     stack.limited_transmit = !dice.one_in(3);
     stack.detect_lost_retransmissions = !dice.one_in(4);

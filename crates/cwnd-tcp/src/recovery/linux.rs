@@ -21,7 +21,7 @@ use crate::packet::{ACCURATE, ECE, Emit, Packet, SACK, SackBlocks};
 use crate::{Connection, SenderConfig, expand};
 use buffers::Buffers;
 use cwnd_cc::{DupAck, Nanos, State};
-use cwnd_scenario::Recovery;
+use cwnd_scenario::{LinuxVersion, Recovery};
 use episode::Prr;
 use output::{Output, Timer};
 use rack::Rack;
@@ -45,6 +45,8 @@ pub struct LinuxOptions {
     /// Whether a reduction of the window grows it again only on an ACK that delivers a retransmission, as in Linux 4.3 to 5.10, and
     /// not on any ACK that advances and reports no loss.
     pub cautious_reduction: bool,
+    /// Whether a buffer that is too short for a burst is filled from the next one before it is sent, as from Linux 6.10 on.
+    pub fills_buffers: bool,
     /// Whether losses are found as RFC 8985 says, and the window is reduced as RFC 9937 says, where Linux differs from them.
     pub follows_rfcs: bool,
 }
@@ -57,7 +59,19 @@ impl Default for LinuxOptions {
             min_tso_segs: 2,
             paced: false,
             cautious_reduction: false,
+            fills_buffers: false,
             follows_rfcs: false,
+        }
+    }
+}
+
+impl LinuxOptions {
+    /// Returns the defaults of a version of Linux.
+    pub fn of(version: LinuxVersion) -> LinuxOptions {
+        LinuxOptions {
+            cautious_reduction: version.has_cautious_reduction(),
+            fills_buffers: version.fills_buffers(),
+            ..LinuxOptions::default()
         }
     }
 }
@@ -241,8 +255,10 @@ impl Linux {
     pub(crate) fn new(config: &SenderConfig) -> Linux {
         let growing = config.growing_window.map_or(0, |window| window.segments());
         let buffers = Buffers::new(config);
-        let options =
-            LinuxOptions { follows_rfcs: config.recovery == Recovery::Rack, ..LinuxOptions::default() };
+        let options = match config.recovery {
+            Recovery::Rack => LinuxOptions { follows_rfcs: true, ..LinuxOptions::default() },
+            _ => LinuxOptions::of(config.linux_version),
+        };
         Linux { growing, buffers, options, ..Linux::default() }
     }
 

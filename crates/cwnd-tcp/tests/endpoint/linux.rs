@@ -3,7 +3,7 @@
 use crate::bench::{Bench, Far, MS, only, receiver_config, sender_config, window};
 use crate::fake::Fake;
 use cwnd_cc::{Arithmetic, CompatNeeds, Nanos, Needs, State, WindowConfig};
-use cwnd_scenario::Recovery;
+use cwnd_scenario::{LinuxVersion, Recovery};
 use cwnd_tcp::packet::{BARE, PUSH, Packet};
 use cwnd_tcp::{GrowingWindow, ReceiverConfig, SenderConfig, TimerWheel};
 
@@ -194,6 +194,28 @@ fn bursts_are_longer_below_half_of_the_threshold() {
         bench.hand(3 * MS, Packet { seq: 20, flags: BARE, ..Packet::default() }, &[]);
         let pushed = bench.packets().into_iter().filter(|(_, packet)| packet.is(PUSH));
         assert_eq!(pushed.map(|(_, packet)| packet.seq).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn from_linux_6_10_on_a_burst_crosses_the_end_of_a_buffer() {
+    // 1.2 times 60 segments in 3 ms are 23,437 B in 1/1024 s; with 2,037 B more bursts of 25. A buffer has 65 segments, of which the
+    // first window leaves five.
+    for (version, expected) in [("6.9", [64, 89, 114, 119].as_slice()), ("6.10", &[84, 109, 119])] {
+        let linux_version: LinuxVersion = version.parse().unwrap();
+        let window = WindowConfig { initial_ssthresh: 2.0, ..window(60.0) };
+        let config = SenderConfig {
+            window,
+            recovery: Recovery::Linux,
+            validate_cwnd: true,
+            linux_version,
+            ..sender_config()
+        };
+        let mut bench = Bench::started(config, Fake::fixed());
+        bench.packets();
+        bench.hand(3 * MS, Packet { seq: 60, flags: BARE, ..Packet::default() }, &[]);
+        let pushed = bench.packets().into_iter().filter(|(_, packet)| packet.is(PUSH));
+        assert_eq!(pushed.map(|(_, packet)| packet.seq).collect::<Vec<_>>(), expected, "{version}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::algorithm::Reactions;
 use cwnd_cc::{Arithmetic, EcnMode, FlowHints, Needs, WindowConfig};
-use cwnd_scenario::{Purpose, ReceiverBehaviour, Recovery, Stream, mix};
+use cwnd_scenario::{LinuxVersion, Purpose, ReceiverBehaviour, Recovery, Stream, mix};
 use cwnd_tcp::accurate_ecn::Capability;
 use cwnd_tcp::{NEVER, ReceiverConfig, SenderConfig, TimerWheel};
 
@@ -189,6 +189,7 @@ pub fn draw(dice: &mut Dice, recovery: Recovery, features: Features) -> Settings
         handshake,
         rto,
         timer,
+        linux_version: dice.one(&[LinuxVersion::RECORDED, LinuxVersion::RECORDED, LinuxVersion::new(6, 12)]),
         start: dice.below(5 * MS),
         stop: if stops { 100 * MS + dice.below(400 * MS) } else { NEVER },
         send_overhead: 0,

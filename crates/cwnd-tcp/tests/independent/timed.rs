@@ -76,6 +76,8 @@ pub struct Timed {
     pub use_end: u64,
     /// The receive window at the begin, which bounds the application's buffers.
     pub first_window: u64,
+    /// Where the buffer of the last burst ends.
+    pub buffer_end: u64,
     /// How many probes were sent, and reductions undone.
     pub probes: u64,
     pub undone: u64,
@@ -111,6 +113,7 @@ impl Timed {
             most_out: 0,
             use_end: 0,
             first_window,
+            buffer_end: 0,
             probes: 0,
             undone: 0,
         }

@@ -108,7 +108,7 @@ impl Sender {
         let advertised = (self.una + window).saturating_sub(self.next());
         let room = u64::from(cwnd - pipe).min(advertised) as u32;
         let most = self.burst_size();
-        let left = self.left_in_buffer();
+        let left = self.left_in_buffer(u64::from(cwnd - pipe).min(u64::from(cwnd / 2).max(1)));
         // A third of the window is free: then few segments leave, too.
         let third = (u64::from(room) + 1) * 3 > u64::from(cwnd).min(window);
         if room < most && !third && self.expects_more(now) {
@@ -123,11 +123,24 @@ impl Sender {
         May::Go
     }
 
-    fn left_in_buffer(&self) -> u32 {
+    /// How many segments the buffer under way has. Linux 6.10 and later fill it from the one after it, for a burst that the congestion
+    /// window allows to be this long.
+    fn left_in_buffer(&mut self, allowed: u64) -> u32 {
         let half = (self.timed.first_window / 2).max(1);
         let buffer = u64::from(BUFFER / self.window.mss()).clamp(1, half);
-        let left = buffer - self.next() % buffer;
-        left.min(self.data_end - self.next()) as u32
+        let whole = |from: u64| (from / buffer + 1) * buffer;
+        let next = self.next();
+        if self.timed.buffer_end <= next {
+            self.timed.buffer_end = whole(next);
+        }
+        let burst = allowed.min(u64::from(self.burst_size()));
+        if self.config.linux_version.fills_buffers() && !self.timed.rfc {
+            let at_most = self.data_end.min(whole(self.timed.buffer_end));
+            while self.timed.buffer_end < at_most.min(next + burst) {
+                self.timed.buffer_end += 1;
+            }
+        }
+        (self.timed.buffer_end.min(self.data_end) - next) as u32
     }
 
     /// Whether the ACK of the first outstanding segment is due soon after new data has left.

@@ -2,7 +2,8 @@
 
 use crate::{failure::Failure, output};
 use clap::{Args, ValueEnum};
-use cwnd_drill::{Kernel, Settings, events, report, run_file};
+use cwnd_drill::{Settings, events, report, run_file};
+use cwnd_scenario::LinuxVersion;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -34,7 +35,7 @@ pub struct Flags {
 
     /// Apply the rules of this version of Linux where versions differ, such as 5.10 or 6.1 [default: those of --stack linux].
     #[arg(long, value_name = "VERSION")]
-    kernel: Option<Kernel>,
+    kernel: Option<LinuxVersion>,
 
     /// What plays the scripts: the simulated endpoint, or this host's kernel (in real time; needs root and a TUN device).
     #[arg(long, value_name = "ENGINE", default_value = "simulator")]

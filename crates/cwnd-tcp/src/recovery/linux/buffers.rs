@@ -55,6 +55,16 @@ impl Buffers {
         (self.end - next).min(conn.data_end - next) as u32
     }
 
+    /// Moves data from the next buffer to the one under way until it has as many segments as are wanted (`tcp_grow_skb`). Returns how many
+    /// it has.
+    pub fn fill(&mut self, conn: &Connection, wanted: u32) -> u32 {
+        let wanted_end = conn.next + u64::from(wanted);
+        if wanted_end > self.end && conn.data_end > self.end {
+            self.end = wanted_end.min(self.end_of(self.end)).min(conn.data_end);
+        }
+        self.left(conn)
+    }
+
     /// Returns where the buffer ends in which a segment lies.
     fn end_of(&self, segment: u64) -> u64 {
         if segment >= self.late_from {

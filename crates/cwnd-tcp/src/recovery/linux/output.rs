@@ -351,7 +351,7 @@ impl Linux {
         let most =
             if has_burst_over(conn, room) { room + 1 } else { burst_size(conn, self.options.min_tso_segs) };
         debug_assert!(most <= burst_size(conn, self.options.min_tso_segs));
-        let available = self.buffers.left(conn);
+        let available = self.available(conn, in_flight);
         let part_is_free = || self.is_large_part(room, u64::from(cwnd).min(conn.peer_window) as u32);
         if room < most && !part_is_free() && self.expects_more(conn, now) {
             let is_rest = u64::from(available) == conn.data_end - conn.next;
@@ -366,6 +366,18 @@ impl Linux {
         self.output.burst = burst;
         self.output.several = burst > 1;
         Permission::Now
+    }
+
+    /// Returns the number of segments in the buffer under way, which is first filled for a burst if this version of Linux does so.
+    #[inline]
+    fn available(&mut self, conn: &Connection, in_flight: u32) -> u32 {
+        let left = self.buffers.left(conn);
+        let cwnd = conn.window.cwnd as u32;
+        let wanted = (cwnd - in_flight).min((cwnd / 2).max(1));
+        if !self.options.fills_buffers || left >= wanted {
+            return left;
+        }
+        self.buffers.fill(conn, wanted.min(burst_size(conn, self.options.min_tso_segs)))
     }
 
     /// Returns whether so much of the window is free that a small burst leaves at once.
