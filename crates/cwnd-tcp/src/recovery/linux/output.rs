@@ -372,12 +372,13 @@ impl Linux {
     #[inline]
     fn available(&mut self, conn: &Connection, in_flight: u32) -> u32 {
         let left = self.buffers.left(conn);
-        let cwnd = conn.window.cwnd as u32;
-        let wanted = (cwnd - in_flight).min((cwnd / 2).max(1));
-        if !self.options.fills_buffers || left >= wanted {
+        if !self.options.fills_buffers {
             return left;
         }
-        self.buffers.fill(conn, wanted.min(burst_size(conn, self.options.min_tso_segs)))
+        let cwnd = conn.window.cwnd as u32;
+        let wanted = (cwnd - in_flight).min((cwnd / 2).max(1));
+        let burst = wanted.min(burst_size(conn, self.options.min_tso_segs));
+        if left < burst { self.buffers.fill(conn, burst) } else { left }
     }
 
     /// Returns whether so much of the window is free that a small burst leaves at once.
