@@ -323,21 +323,10 @@ const inked = (page, selector) => page.locator(selector).first().evaluate((canva
   return data.some((value) => value > 0);
 });
 
-/** Stories that measure time or share the clipboard, which all pages of a browser have in common: they run one at a time. */
-const alone = [
-  "eight flows at 1 Gbit/s draw at 30 frames a second",
-  "the command and the study are accepted by cwnd",
-  ...traces.alone,
-];
-/** How many others run at a time: they wait for frames more than they compute. */
-const LANES = 2;
-
 const wanted = process.argv[2] ?? "";
 let [passed, failed] = [0, 0];
 const all = { ...stories, ...own.stories({ address, browser }), ...matrix.stories({ address, browser }), ...traces.stories({ address, browser }), ...playground.stories({ address, browser }) };
-assert.ok(alone.every((name) => name in all), "a story that runs alone has another name");
-
-const tell = async (name, story) => {
+for (const [name, story] of Object.entries(all).filter(([name]) => name.includes(wanted))) {
   const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   const page = await context.newPage();
   const errors = [];
@@ -356,15 +345,7 @@ const tell = async (name, story) => {
     console.log(`FAILED  ${name}\n${error.stack ?? error}`);
   }
   await context.close();
-};
-/** Takes stories from the queue until it is empty. */
-const lane = async (queue) => {
-  for (let next = queue.shift(); next; next = queue.shift()) await tell(...next);
-};
-const told = Object.entries(all).filter(([name]) => name.includes(wanted));
-const together = told.filter(([name]) => !alone.includes(name));
-await Promise.all(Array.from({ length: LANES }, () => lane(together)));
-await lane(told.filter(([name]) => alone.includes(name)));
+}
 await browser.close();
 server.close();
 console.log(`test result: ${failed === 0 ? "ok" : "FAILED"}. ${passed} passed; ${failed} failed; 0 ignored`);

@@ -9,12 +9,6 @@ const file = (name, text) => ({ name, mimeType: "text/plain", buffer: Buffer.fro
 const decoded = (page) => page.evaluate(() => decodeURIComponent(location.hash.replaceAll("+", " ")));
 const finished = (page) => page.waitForFunction(() => window.cwnd?.measured.finished, null, { timeout: 60000 });
 
-/** Those that read the clipboard. */
-export const alone = [
-  "the round-trip time changes while a trace sets the rate",
-  "the command and the study of a trace are accepted by cwnd",
-];
-
 export const stories = ({ address, browser }) => ({
   async "a built-in trace sets the rate, and its link repeats the run to the bit"(page) {
     await page.selectOption("#trace", "step.trace");
