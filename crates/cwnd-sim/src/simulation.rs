@@ -307,6 +307,11 @@ impl<'s> Simulation<'s> {
         }
         let receivers = receivers.min(self.runner.next_review()).min(self.next_step());
         self.do_all_before(stop, receivers, observer);
+        self.settle_inlets(stop);
+    }
+
+    /// Lets what reached the links of inlets before `stop` cross them, when everything before `stop` has been done.
+    fn settle_inlets(&mut self, stop: u64) {
         for (i, host) in self.stages.hosts.iter().enumerate().filter(|_| !fault::is(Fault::InletNotSettled)) {
             // Nothing lies before `stop` in the inlets of a host that wakes later.
             if self.stages.net.wake[i].load(Ordering::Relaxed) < stop {
@@ -341,6 +346,7 @@ impl<'s> Simulation<'s> {
         if self.waited_before_zero.is_empty() && stop > self.origin {
             self.receivers_stop = self.origin;
             self.go_on_until(self.origin, observer);
+            self.settle_inlets(self.origin);
             let waited = self.stages.net.links.iter().map(|link| link.waited(self.origin));
             self.waited_before_zero = waited.collect();
         }
