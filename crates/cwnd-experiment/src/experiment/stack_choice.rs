@@ -229,6 +229,21 @@ mod tests {
     }
 
     #[test]
+    fn a_version_of_linux_needs_its_recovery() {
+        let newer = Some(LinuxVersion::new(6, 12));
+        let version = |choice: StackChoice| choice.stack(false).unwrap().linux_version;
+        assert_eq!(version(linux()), LinuxVersion::RECORDED);
+        assert_eq!(version(StackChoice { linux_version: newer, ..linux() }), LinuxVersion::new(6, 12));
+        let of_linux = Some(Recovery::Linux);
+        let choice = StackChoice { linux_version: newer, recovery: of_linux, ..ns2() };
+        assert_eq!(version(choice), LinuxVersion::new(6, 12));
+        for other in [ns2(), StackChoice { recovery: Some(Recovery::Rack), ..linux() }] {
+            let why = refused(StackChoice { linux_version: newer, ..other });
+            assert!(why.contains("linux-version") && why.contains("only the recovery `linux`"), "{why}");
+        }
+    }
+
+    #[test]
     fn delayed_acks_wait_as_the_profile_does() {
         let wait = |choice: StackChoice| choice.stack(false).unwrap().delayed_ack;
         assert_eq!(wait(ns2()), DelayedAck::Off);
