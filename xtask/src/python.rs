@@ -62,7 +62,7 @@ fn environment() -> Result<PathBuf, String> {
     println!("python3 -m venv target/tools/python; pip install -r {REQUIREMENTS}");
     output(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&place))?;
     let mut install = Command::new(programs.join("python"));
-    // Python compiles what is imported; pip would compile all of it, for a minute.
+    // Python compiles what is imported; pip would compile all of it.
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]);
     install.args(["-r", REQUIREMENTS]);
     output(install.current_dir(root()))?;

@@ -35,7 +35,7 @@ pub struct Settings {
     pub min_tso_segs: u32,
     /// The initial window, segments (`initcwnd` of a route).
     pub initial_window: u32,
-    /// The version of Linux whose rules apply where versions differ; `None` for the latest that the endpoint knows.
+    /// The version of Linux whose rules apply where versions differ; `None` for those of `--stack linux`.
     pub kernel: Option<LinuxVersion>,
     /// The segment size that the endpoint offers, bytes.
     pub mss: u32,
