@@ -127,6 +127,11 @@ impl StackChoice {
         };
         stack.l4s = self.l4s.unwrap_or(stack.l4s);
         stack.recovery = self.recovery.unwrap_or(stack.recovery);
+        if self.linux_version.is_some() && stack.recovery != Recovery::Linux {
+            let message =
+                "only the recovery `linux` has one, which the stack `linux` has unless told".to_owned();
+            return Err(vec![Problem { place: "linux-version".to_owned(), message }]);
+        }
         stack.timer_hz = self.timer_hz.unwrap_or(stack.timer_hz);
         stack.linux_version = self.linux_version.unwrap_or(stack.linux_version);
         Ok(stack)
@@ -136,16 +141,6 @@ impl StackChoice {
         let mut problems = Vec::new();
         let mut problem =
             |place: &str, message: String| problems.push(Problem { place: place.to_owned(), message });
-        let recovery = self.recovery.unwrap_or(match self.profile {
-            StackProfile::Ns2 => Recovery::Ns2,
-            StackProfile::Linux => Recovery::Linux,
-        });
-        if self.linux_version.is_some() && recovery != Recovery::Linux {
-            problem(
-                "linux-version",
-                "only the recovery `linux` has one, which the stack `linux` has unless told".to_owned(),
-            );
-        }
         match (self.mtu, self.packet_size, self.profile) {
             (Some(_), Some(_), _) => problem(
                 "mtu",
