@@ -43,7 +43,7 @@ class Setting:
 
     key: str
     takes: str
-    """ "switch", "count", "text", or the unit in which a quantity is shown."""
+    """ "switch", "count", "form" (a text such as the default), "text", or the unit in which a quantity is shown."""
     default: str
     about: str
 

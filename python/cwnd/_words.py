@@ -30,12 +30,19 @@ def word(name: str, value: object) -> str:
         return "on" if value else "off"
     if isinstance(value, (int, float)):
         takes = kinds().get(key(name), "text")
+        refuse_number(name, value)
         if takes in TIMES:
             return f"{decimal(value)} s"
         if takes in RATES:
             return f"{decimal(value)} bit/s"
         return decimal(value)
     return str(value)
+
+
+def refuse_number(name: str, value: object) -> None:
+    """Refuses a fractional number where digits count that it does not keep: the version 6.10 is the number 6.1."""
+    if kinds().get(key(name)) == "form" and isinstance(value, float):
+        raise _cwnd.InputError(f"{name}: {value!r} is a number, which does not keep a zero at its end: give a text, such as \"6.12\"")
 
 
 def decimal(value: float) -> str:
@@ -61,6 +68,7 @@ def write_table(lines: list[str], path: tuple[str, ...], table: Mapping[str, Any
         if isinstance(value, Mapping) or is_tables(value):
             later.append((name, value))
         else:
+            refuse_number(name, value)
             lines.append(f"{quoted(name)} = {inline(value)}")
     for name, value in later:
         inner = (*path, name)

@@ -92,6 +92,7 @@ fn settings() -> Vec<[&'static str; 4]> {
     let kind = |setting: &cwnd_experiment::settings::Setting| match setting.kind {
         SettingKind::Switch => "switch",
         SettingKind::Count => "count",
+        SettingKind::Form { .. } => "form",
         _ => (setting.measure)(setting.example).map_or("text", |(_, unit)| unit),
     };
     cwnd_study::keys::all()

@@ -85,7 +85,14 @@ impl Display for Ties {
 }
 
 impl Scenario {
-    /// Returns the scenario without the names that decide nothing: those of groups and of delivery traces.
+    /// Returns whether it has names that decide nothing: those of groups and of delivery traces.
+    pub fn has_labels(&self) -> bool {
+        let has_name = |schedule: &Option<Schedule>| matches!(schedule, Some(Schedule::Trace(trace)) if !trace.name.is_empty());
+        self.flows.iter().any(|flow| flow.group.is_some())
+            || self.network.links.iter().any(|link| has_name(&link.schedule))
+    }
+
+    /// Returns the scenario without these names ([`Scenario::has_labels`]).
     pub fn without_labels(&self) -> Scenario {
         let mut scenario = self.clone();
         scenario.take_labels();

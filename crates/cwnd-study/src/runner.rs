@@ -28,10 +28,10 @@ mod tally;
 pub use plan::{Checked, Plan, check, plan, plan_checked};
 
 use crate::{
-    EngineKind, Engines, RunKey, RunSpec, StoreError,
+    EngineKind, Engines, RunKey, StoreError,
     memory::TooMuchMemory,
     sampled,
-    store::{NewContent, NewRun, Store, TraceStore, encode},
+    store::{Counts, CountsForm, NewContent, NewRun, Store, TraceStore},
 };
 pub use clock::Clock;
 use cwnd_scenario::{Engine, EngineError, Helpers, Problem, Scenario, SpareThreads, Trace};
@@ -256,9 +256,9 @@ impl Session<'_> {
                 let (engine, pool, sender) =
                     (Arc::clone(engines.of(kind)), Arc::clone(&pool), sender.clone());
                 let spare = spare.clone();
-                let traces = self.store.traces();
+                let (traces, form) = (self.store.traces(), self.store.counts_form());
                 panics::spawn(move || {
-                    work(&*engine, &pool, &traces, &spare, &sender);
+                    work(&*engine, &pool, &traces, form, &spare, &sender);
                     // The runs of the others may use this thread now.
                     spare.add(1);
                 })
@@ -372,6 +372,7 @@ fn work(
     engine: &dyn Engine,
     pool: &Pool,
     traces: &TraceStore,
+    form: CountsForm,
     spare: &SpareThreads,
     to: &mpsc::SyncSender<Message>,
 ) {
@@ -379,7 +380,7 @@ fn work(
         if to.send(Message::Began(task.clone(), Instant::now())).is_err() {
             return;
         }
-        let done = run_one(engine, &task, traces, spare);
+        let done = run_one(engine, &task, traces, form, spare);
         pool.give_back(&task);
         if to.send(Message::Done(task, done.map(Box::new), Instant::now())).is_err() {
             return;
@@ -392,44 +393,43 @@ fn run_one(
     engine: &dyn Engine,
     task: &Task,
     traces: &TraceStore,
+    form: CountsForm,
     spare: &SpareThreads,
 ) -> Result<NewRun, StoreError> {
     let scenario = task.scenario();
-    let (mut run, found) = simulate(engine, &scenario, task.spec(engine), task.traced, spare);
-    if let (NewContent::Done { trace, .. }, Some(found)) = (&mut run.content, found) {
+    let (mut content, found, cpu_s) = simulate(engine, &scenario, form, task.traced, spare);
+    if let (NewContent::Done { trace, .. }, Some(found)) = (&mut content, found) {
         *trace = Some(traces.write(task.key, &scenario, found)?);
     }
-    Ok(run)
+    Ok(NewRun { key: task.key, spec: task.spec(engine), content, cpu_s })
 }
 
-/// What came of a run, still without its trace, and the trace if it is to be kept. It may use spare threads.
+/// What came of a run, still without its trace, the trace if it is to be kept, and CPU seconds. It may use spare threads.
 fn simulate(
     engine: &dyn Engine,
-    scenario: &Scenario,
-    spec: RunSpec,
+    scenario: &Arc<Scenario>,
+    form: CountsForm,
     traced: bool,
     spare: &SpareThreads,
-) -> (NewRun, Option<Trace>) {
+) -> (NewContent, Option<Trace>, f64) {
     let (clock, helpers) = (Clock::start(), Helpers::new(spare, Clock::of_thread));
     let seconds = || clock.seconds() + helpers.cpu_time().as_secs_f64();
-    let failed =
-        |spec, reason: String| (NewRun { spec, content: NewContent::Failed(reason), cpu_s: seconds() }, None);
+    let failed = |reason: String| (NewContent::Failed(reason), None, seconds());
     let mut outcome = match panics::caught(|| engine.run_with_helpers(scenario, &helpers)) {
         Ok(Ok(outcome)) => outcome,
-        Ok(Err(error)) => return failed(spec, error.to_string()),
-        Err(panic) => return failed(spec, panic),
+        Ok(Err(error)) => return failed(error.to_string()),
+        Err(panic) => return failed(panic),
     };
     let cpu_s = seconds();
     let measured = panics::caught(|| {
-        let counts = encode(scenario, &outcome)?;
-        Ok::<_, String>((counts, sampled::metrics(scenario, &mut outcome)))
+        let sampled = sampled::metrics(scenario, &mut outcome);
+        let trace = outcome.trace.take().filter(|_| traced);
+        Ok::<_, String>((Counts::new(form, scenario, outcome)?, sampled, trace))
     });
-    let (counts, sampled) = match measured {
-        Ok(Ok(measured)) => measured,
-        Ok(Err(reason)) | Err(reason) => return failed(spec, reason),
-    };
-    let trace = outcome.trace.take().filter(|_| traced);
-    (NewRun { spec, content: NewContent::Done { counts, sampled, trace: None }, cpu_s }, trace)
+    match measured {
+        Ok(Ok((counts, sampled, trace))) => (NewContent::Done { counts, sampled, trace: None }, trace, cpu_s),
+        Ok(Err(reason)) | Err(reason) => failed(reason),
+    }
 }
 
 #[cfg(test)]

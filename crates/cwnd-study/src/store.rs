@@ -27,31 +27,40 @@
 mod columns;
 mod database;
 pub(crate) mod inputs;
+mod rows;
 mod study;
 mod traces;
+mod values;
 
 pub(crate) use traces::encode as encode_trace;
 pub use traces::{StoredTrace, TraceStore};
 
-use crate::{Provenance, RunKey, RunScale, RunSpec, ScenarioText, StoreError, key::KeysBySeed, output_file};
-use cwnd_scenario::{Identity, Outcome, Scenario};
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
-use sha2::{Digest, Sha256};
+use crate::{Provenance, RunKey, RunScale, RunSpec, StoreError, output_file};
+use cwnd_scenario::{Outcome, Scenario};
+use rows::Rows;
 use std::{
-    cell::RefCell,
-    collections::{BTreeMap, HashMap},
+    borrow::Cow,
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
+    time::SystemTime,
 };
+use values::Values;
 
 /// The results of a study, in a directory or in memory.
 #[derive(Debug)]
 pub struct Store {
     traces: TraceStore,
-    connection: Connection,
-    /// What the run that was read last shares with the other repeats of its cell.
-    last_read: RefCell<Option<SharedRow>>,
+    contents: Contents,
+}
+
+/// Where runs are kept.
+#[derive(Debug)]
+enum Contents {
+    /// In the database of a directory.
+    Rows(Rows),
+    /// In memory, as they are.
+    Values(Values),
 }
 
 /// The study whose results a store holds.
@@ -103,7 +112,7 @@ pub enum StoredState {
         /// Its scenario, with its seed and without labels ([`Scenario::without_labels`]).
         scenario: Arc<Scenario>,
         /// Its counts, without samples.
-        outcome: Box<Outcome>,
+        outcome: Arc<Outcome>,
         /// Metrics that were made from its samples, by name.
         sampled: BTreeMap<String, f64>,
         /// The file of its samples, if they are kept.
@@ -118,6 +127,8 @@ pub enum StoredState {
 /// What is to be stored of a run.
 #[derive(Clone, Debug)]
 pub struct NewRun {
+    /// The key of `spec`.
+    pub key: RunKey,
     /// What was run.
     pub spec: RunSpec,
     /// What came of it.
@@ -131,8 +142,8 @@ pub struct NewRun {
 pub enum NewContent {
     /// It was run.
     Done {
-        /// Its counts as [`encode`] writes them.
-        counts: Vec<u8>,
+        /// What was counted.
+        counts: Counts,
         /// Metrics that were made from its samples, by name; none if it was not sampled.
         sampled: Option<BTreeMap<String, f64>>,
         /// The file of its samples, which is there already.
@@ -142,16 +153,62 @@ pub enum NewContent {
     Failed(String),
 }
 
-/// Writes an outcome's counts as the store keeps them.
-///
-/// # Errors
-/// If the outcome has not one flow and one link for each of the scenario's, or a count is not finite.
-pub fn encode(scenario: &Scenario, outcome: &Outcome) -> Result<Vec<u8>, String> {
-    columns::write_counts(scenario, outcome)
+/// What was counted in a run.
+#[derive(Clone, Debug)]
+pub enum Counts {
+    /// As a store in a directory keeps it: JSON, compressed in zlib's format.
+    Encoded(Vec<u8>),
+    /// As a store in memory keeps it.
+    Whole {
+        /// The scenario, with its seed and without labels ([`Scenario::without_labels`]).
+        scenario: Arc<Scenario>,
+        /// The counts, without samples.
+        outcome: Arc<Outcome>,
+    },
 }
 
-const DONE: u8 = 0;
-const FAILED: u8 = 1;
+/// Which of [`Counts`] a store keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountsForm {
+    /// [`Counts::Encoded`].
+    Encoded,
+    /// [`Counts::Whole`].
+    Whole,
+}
+
+impl Counts {
+    /// Takes the counts of a scenario's outcome, without its samples.
+    ///
+    /// # Errors
+    /// If the outcome has not one flow and one link for each of the scenario's, or a count is not finite.
+    pub fn new(form: CountsForm, scenario: &Arc<Scenario>, outcome: Outcome) -> Result<Counts, String> {
+        match form {
+            CountsForm::Encoded => columns::write_counts(scenario, &outcome).map(Counts::Encoded),
+            CountsForm::Whole => {
+                columns::check_counts(scenario, &outcome)?;
+                let scenario = match scenario.has_labels() {
+                    true => Arc::new(scenario.without_labels()),
+                    false => Arc::clone(scenario),
+                };
+                Ok(Counts::Whole { scenario, outcome: Arc::new(Outcome { trace: None, ..outcome }) })
+            }
+        }
+    }
+
+    /// Returns the bytes of [`Counts::Encoded`].
+    ///
+    /// # Errors
+    /// As [`Counts::new`].
+    pub fn encoded(&self) -> Result<Cow<'_, [u8]>, String> {
+        match self {
+            Counts::Encoded(bytes) => Ok(Cow::Borrowed(bytes)),
+            Counts::Whole { scenario, outcome } => columns::write_counts(scenario, outcome).map(Cow::Owned),
+        }
+    }
+}
+
+/// The database of a directory of results.
+pub const DATABASE: &str = "results.sqlite";
 
 impl Store {
     /// Opens the store of a directory for writing; makes both if they are not there.
@@ -161,8 +218,7 @@ impl Store {
     pub fn create(directory: &Path) -> Result<Store, StoreError> {
         output_file::create_directory(directory)
             .map_err(|error| StoreError::io(directory, "the directory cannot be made", &error))?;
-        let connection = database::create(&directory.join(DATABASE))?;
-        Ok(Store::new(TraceStore::Directory(directory.into()), connection))
+        Ok(Store::new(TraceStore::Directory(directory.into()), Contents::Rows(Rows::create(directory)?)))
     }
 
     /// Opens the store of a directory for reading. Others may write to it meanwhile.
@@ -170,34 +226,37 @@ impl Store {
     /// # Errors
     /// If there is none, or what is there is damaged, of another version, or no store.
     pub fn open(directory: &Path) -> Result<Store, StoreError> {
-        let connection = database::open(&directory.join(DATABASE))?;
-        Ok(Store::new(TraceStore::Directory(directory.into()), connection))
+        Ok(Store::new(TraceStore::Directory(directory.into()), Contents::Rows(Rows::open(directory)?)))
     }
 
-    /// Makes an empty store in memory. It has the tables of a store in a directory and is read in the same way, but all of
-    /// it goes with this value.
-    ///
-    /// # Errors
-    /// If the database cannot be made.
-    pub fn in_memory() -> Result<Store, StoreError> {
-        Ok(Store::new(TraceStore::Memory(Arc::default()), database::in_memory()?))
+    /// Makes an empty store in memory. It is read as one in a directory is, but all of it goes with this value.
+    pub fn in_memory() -> Store {
+        Store::new(TraceStore::Memory, Contents::Values(Values::default()))
     }
 
-    fn new(traces: TraceStore, connection: Connection) -> Store {
-        Store { traces, connection, last_read: RefCell::default() }
+    fn new(traces: TraceStore, contents: Contents) -> Store {
+        Store { traces, contents }
     }
 
     /// Returns the directory, if the store is in one.
     pub fn directory(&self) -> Option<&Path> {
         match &self.traces {
             TraceStore::Directory(directory) => Some(directory),
-            TraceStore::Memory(_) => None,
+            TraceStore::Memory => None,
         }
     }
 
     /// Returns where samples are kept.
     pub fn traces(&self) -> TraceStore {
         self.traces.clone()
+    }
+
+    /// Returns how the store keeps counts. It takes them in the other form, too.
+    pub fn counts_form(&self) -> CountsForm {
+        match self.contents {
+            Contents::Rows(_) => CountsForm::Encoded,
+            Contents::Values(_) => CountsForm::Whole,
+        }
     }
 
     /// Returns what messages call the store.
@@ -210,34 +269,10 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn get(&self, key: RunKey) -> Result<Option<StoredRun>, StoreError> {
-        let failed = |error: rusqlite::Error| self.failed(&error);
-        let sql = "SELECT engine, seed, state, content, sampled, trace, checksum, cpu_s, finished, version, scenario \
-                   FROM runs WHERE key = ?1";
-        let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
-        let read = |row: &Row<'_>| {
-            let sealed = Sealed {
-                engine: row.get(0)?,
-                seed: row.get::<_, i64>(1)?,
-                state: row.get(2)?,
-                content: row.get(3)?,
-                sampled: row.get(4)?,
-                trace: row.get(5)?,
-            };
-            let whole = sealed.checksum(key) == row.get::<_, i64>(6)?;
-            let milliseconds: i64 = row.get(8)?;
-            let version: String = row.get(9)?;
-            let state = match whole && self.read_shared(row.get(10)?, &sealed.engine)? {
-                true => self.unseal(key, sealed, &version),
-                false => Err("its row in the store is damaged".to_owned()),
-            };
-            Ok(StoredRun {
-                state: state.unwrap_or_else(StoredState::Unusable),
-                cpu_s: row.get(7)?,
-                finished: UNIX_EPOCH + std::time::Duration::from_millis(milliseconds.unsigned_abs()),
-                version,
-            })
-        };
-        statement.query_row([&key.0[..]], read).optional().map_err(failed)
+        match &self.contents {
+            Contents::Rows(rows) => rows.get(key),
+            Contents::Values(values) => Ok(values.get(key)),
+        }
     }
 
     /// Stores what came of a run, in a transaction of its own. A failure never takes the place of what was run.
@@ -253,26 +288,13 @@ impl Store {
     /// # Errors
     /// If the store cannot be written; then nothing has changed.
     pub fn put_all<'a>(&mut self, runs: impl IntoIterator<Item = &'a NewRun>) -> Result<(), StoreError> {
-        let finished = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as i64;
-        let execute = |connection: &mut Connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            // The repeats of a cell share a scenario, whose row is looked up once, and their keys but for the seeds.
-            let mut last: Option<(&RunSpec, i64, KeysBySeed)> = None;
-            for run in runs {
-                let spec = &run.spec;
-                let same = |(one, ..): &(&RunSpec, i64, KeysBySeed)| {
-                    one.scenario == spec.scenario && one.identity == spec.identity
-                };
-                let (_, row, keys) = match last.take().filter(same) {
-                    Some(last) => last,
-                    None => (spec, put_scenario(&transaction, &spec.scenario)?, spec.keys_by_seed()),
-                };
-                put_run(&transaction, run, keys.key(spec.seed), row, finished)?;
-                last = Some((spec, row, keys));
+        match &mut self.contents {
+            Contents::Rows(rows) => rows.put_all(&mut runs.into_iter()),
+            Contents::Values(values) => {
+                runs.into_iter().for_each(|run| values.put(run));
+                Ok(())
             }
-            transaction.commit()
-        };
-        execute(&mut self.connection).map_err(|error| self.failed(&error))
+        }
     }
 
     /// The runs that were stored after those that `cursor` (0 at first) has come to, by this process or another.
@@ -280,19 +302,10 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn stored_since(&self, cursor: &mut i64) -> Result<Vec<RunKey>, StoreError> {
-        let failed = |error: rusqlite::Error| self.failed(&error);
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT rowid, key FROM runs WHERE rowid > ?1 ORDER BY rowid")
-            .map_err(failed)?;
-        let rows = statement.query_map([*cursor], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
-        let mut keys = Vec::new();
-        for row in rows {
-            let (id, key): (i64, [u8; 32]) = row.map_err(failed)?;
-            *cursor = id;
-            keys.push(RunKey(key));
+        match &self.contents {
+            Contents::Rows(rows) => rows.stored_since(cursor),
+            Contents::Values(values) => Ok(values.stored_since(cursor)),
         }
-        Ok(keys)
     }
 
     /// Counts how many of these runs are stored as done and as failed, without reading their contents. A key that is given twice
@@ -301,12 +314,10 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn count(&self, keys: &[RunKey]) -> Result<RunCounts, StoreError> {
-        let failed = |error: rusqlite::Error| self.failed(&error);
-        let mut statement = self.connection.prepare_cached("SELECT key, state FROM runs").map_err(failed)?;
-        let rows = statement.query_map([], |row| Ok((RunKey(row.get(0)?), row.get(1)?))).map_err(failed)?;
-        let states: HashMap<RunKey, u8> = rows.collect::<rusqlite::Result<_>>().map_err(failed)?;
-        let of = |state| keys.iter().filter(|key| states.get(key) == Some(&state)).count();
-        Ok(RunCounts { done: of(DONE), failed: of(FAILED) })
+        match &self.contents {
+            Contents::Rows(rows) => rows.count(keys),
+            Contents::Values(values) => Ok(values.count(keys)),
+        }
     }
 
     /// The last row, for [`Store::stored_since`].
@@ -314,191 +325,10 @@ impl Store {
     /// # Errors
     /// If the store cannot be read.
     pub fn cursor(&self) -> Result<i64, StoreError> {
-        let sql = "SELECT coalesce(max(rowid), 0) FROM runs";
-        self.connection.query_row(sql, [], |row| row.get(0)).map_err(|error| self.failed(&error))
-    }
-
-    /// Reads a row of `scenarios` and a run's engine, unless they are those of the run that was read before. Returns whether
-    /// both are there and whole.
-    fn read_shared(&self, scenario: i64, engine: &str) -> rusqlite::Result<bool> {
-        let mut last = self.last_read.borrow_mut();
-        if last.as_ref().is_some_and(|last| last.row == scenario && last.engine == engine) {
-            return Ok(true);
+        match &self.contents {
+            Contents::Rows(rows) => rows.cursor(),
+            Contents::Values(values) => Ok(values.cursor()),
         }
-        let sql = "SELECT text FROM scenarios WHERE id = ?1";
-        let text = self
-            .connection
-            .prepare_cached(sql)?
-            .query_row([scenario], |row| Ok(columns::decompress(row.get_ref(0)?.as_blob()?)))
-            .optional()?;
-        *last = text.flatten().and_then(|text| SharedRow::new(scenario, engine, text));
-        Ok(last.is_some())
-    }
-
-    /// Reads a row whose checksum is right.
-    ///
-    /// # Errors
-    /// Why the row cannot be used.
-    fn unseal(&self, key: RunKey, sealed: Sealed, version: &str) -> Result<StoredState, String> {
-        let damaged = "its row in the store is damaged: its scenario, engine and seed do not have its key";
-        let mut last = self.last_read.borrow_mut();
-        let shared = last.as_mut().ok_or(damaged)?;
-        let seed = sealed.seed as u64;
-        if shared.keys.key(seed) != key {
-            return Err(damaged.to_owned());
-        }
-        if sealed.state != DONE {
-            return Ok(StoredState::Failed(String::from_utf8_lossy(&sealed.content).into_owned()));
-        }
-        let by =
-            |reason: String| format!("{reason}; cwnd {version} stored it, and this is {}", crate::VERSION);
-        let scenario = shared.scenario.as_mut();
-        let scenario = scenario.map_err(|error| by(format!("its scenario cannot be read ({error})")))?;
-        // A copy is made only if the run that was read before is still there.
-        Arc::make_mut(scenario).seed = seed;
-        let scenario = Arc::clone(scenario);
-        let spec = RunSpec { seed, ..shared.spec.clone() };
-        let outcome = columns::read_counts(&scenario, &sealed.content).map_err(by)?;
-        let sampled = sealed.sampled.as_deref().map_or(Some(BTreeMap::new()), columns::read_sampled);
-        let sampled = sampled.ok_or("the metrics made from samples have changed since")?;
-        let trace = sealed.trace.as_deref().map(|bytes| self.find_trace(key, bytes).map(Box::new));
-        let trace = trace.transpose()?;
-        let (spec, outcome) = (Box::new(spec), Box::new(outcome));
-        Ok(StoredState::Done { spec, scenario, outcome, sampled, trace })
-    }
-
-    fn failed(&self, error: &rusqlite::Error) -> StoreError {
-        StoreError::sqlite(&self.place().join(DATABASE), error)
-    }
-}
-
-/// The database of a directory of results.
-pub const DATABASE: &str = "results.sqlite";
-
-/// Adds the row of a run, whose scenario has this row. `finished` is in milliseconds since 1970.
-fn put_run(
-    connection: &Connection,
-    run: &NewRun,
-    key: RunKey,
-    scenario: i64,
-    finished: i64,
-) -> rusqlite::Result<()> {
-    let sealed = Sealed::of(run);
-    let sql =
-        "INSERT INTO runs (key, scenario, engine, seed, state, content, sampled, trace, checksum, cpu_s,
-               finished, version) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-               ON CONFLICT (key) DO UPDATE SET scenario = excluded.scenario, engine = excluded.engine,
-               seed = excluded.seed, state = excluded.state, content = excluded.content,
-               sampled = excluded.sampled, trace = excluded.trace, checksum = excluded.checksum,
-               cpu_s = excluded.cpu_s, finished = excluded.finished, version = excluded.version
-               WHERE excluded.state = 0 OR state != 0";
-    connection.prepare_cached(sql)?.execute(params![
-        &key.0[..],
-        scenario,
-        sealed.engine,
-        sealed.seed,
-        sealed.state,
-        sealed.content,
-        sealed.sampled,
-        sealed.trace,
-        sealed.checksum(key),
-        run.cpu_s,
-        finished,
-        crate::VERSION,
-    ])?;
-    Ok(())
-}
-
-/// Returns the row of a scenario, which is added if it is not there. The text of a damaged row is replaced.
-fn put_scenario(connection: &Connection, scenario: &ScenarioText) -> rusqlite::Result<i64> {
-    let digest: [u8; 32] = Sha256::digest(scenario.as_str()).into();
-    let sql = "SELECT id, text FROM scenarios WHERE digest = ?1";
-    let found = connection
-        .prepare_cached(sql)?
-        .query_row([&digest[..]], |row| {
-            let whole = columns::decompress(row.get_ref(1)?.as_blob()?);
-            Ok((row.get(0)?, whole.is_some_and(|text| text == scenario.as_str())))
-        })
-        .optional()?;
-    if let Some((id, true)) = found {
-        return Ok(id);
-    }
-    let sql = "INSERT INTO scenarios (digest, text) VALUES (?1, ?2)
-               ON CONFLICT (digest) DO UPDATE SET text = excluded.text RETURNING id";
-    let text = columns::compress(scenario.as_str());
-    connection.prepare_cached(sql)?.query_row(params![&digest[..], text], |row| row.get(0))
-}
-
-/// What repeats of a cell share: it is read, hashed and parsed once for all of them.
-#[derive(Debug)]
-struct SharedRow {
-    /// The row of the scenario, and the text of the engine.
-    row: i64,
-    engine: String,
-    spec: RunSpec,
-    keys: KeysBySeed,
-    /// The scenario with the seed of the run that was read last, or why it cannot be read.
-    scenario: Result<Arc<Scenario>, String>,
-}
-
-impl SharedRow {
-    /// Returns none if the engine cannot be read.
-    fn new(row: i64, engine: &str, scenario: String) -> Option<SharedRow> {
-        let identity: Identity = serde_json::from_str(engine).ok()?;
-        let spec = RunSpec { identity, scenario: ScenarioText::from_stored(scenario), seed: 0 };
-        let scenario = spec.scenario.parse().map(Arc::new).map_err(|error| error.to_string());
-        Some(SharedRow { row, engine: engine.to_owned(), keys: spec.keys_by_seed(), spec, scenario })
-    }
-}
-
-/// The columns of a row that decide what came of a run. The scenario is not among them: the key tells whether it is whole.
-struct Sealed {
-    engine: String,
-    seed: i64,
-    state: u8,
-    content: Vec<u8>,
-    sampled: Option<Vec<u8>>,
-    trace: Option<Vec<u8>>,
-}
-
-impl Sealed {
-    fn of(run: &NewRun) -> Sealed {
-        let engine = serde_json::to_string(&run.spec.identity).expect("its maps have text for keys");
-        let seed = run.spec.seed as i64;
-        match &run.content {
-            NewContent::Done { counts, sampled, trace } => Sealed {
-                engine,
-                seed,
-                state: DONE,
-                content: counts.clone(),
-                sampled: sampled.as_ref().map(columns::write_sampled),
-                trace: trace.as_ref().map(StoredTrace::to_bytes),
-            },
-            NewContent::Failed(reason) => Sealed {
-                engine,
-                seed,
-                state: FAILED,
-                content: reason.clone().into_bytes(),
-                sampled: None,
-                trace: None,
-            },
-        }
-    }
-
-    /// The first eight bytes of a hash over the key and the columns. SQLite does not see a page that was written
-    /// over as long as it still looks like one.
-    fn checksum(&self, key: RunKey) -> i64 {
-        let mut hash = Sha256::new();
-        hash.update(key.0);
-        hash.update(self.seed.to_le_bytes());
-        hash.update([self.state]);
-        let parts = [Some(self.engine.as_bytes()), Some(&self.content)];
-        for part in parts.into_iter().chain([self.sampled.as_deref(), self.trace.as_deref()]) {
-            hash.update(part.map_or(u64::MAX, |part| part.len() as u64).to_le_bytes());
-            hash.update(part.unwrap_or_default());
-        }
-        let hash: [u8; 32] = hash.finalize().into();
-        i64::from_le_bytes(hash[..8].try_into().expect("eight bytes"))
     }
 }
 

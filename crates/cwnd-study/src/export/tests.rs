@@ -106,7 +106,7 @@ fn an_axis_with_labels_of_its_own_leaves_the_name_to_the_setting() {
 
 /// A store in memory with all runs of a study.
 fn in_memory(study: &Study) -> Store {
-    filled(study, Store::in_memory().unwrap())
+    filled(study, Store::in_memory())
 }
 
 /// A store with all runs of a study.

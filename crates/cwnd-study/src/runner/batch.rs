@@ -13,7 +13,7 @@
 use super::{panics, plan::Task, simulate};
 use crate::{
     RunKey, RunSpec, VERSION,
-    store::{NewContent, NewRun, encode_trace},
+    store::{Counts, CountsForm, NewContent, NewRun, encode_trace},
     trace_file,
 };
 use cwnd_scenario::{Engine, Identity, Scenario, SpareThreads};
@@ -122,7 +122,7 @@ pub fn run(engine: &dyn Engine, batch: &[u8]) -> Result<Vec<u8>, BatchError> {
     for order in batch.runs {
         let cell =
             batch.cells.get(order.cell).ok_or_else(|| BatchError("this is no batch of runs".to_owned()))?;
-        let scenario = cell.scenario.with_seed(order.seed);
+        let scenario = Arc::new(cell.scenario.with_seed(order.seed));
         let spec = RunSpec::new(engine, &scenario);
         if spec.key().to_string() != order.key {
             return Err(BatchError(format!(
@@ -131,18 +131,20 @@ pub fn run(engine: &dyn Engine, batch: &[u8]) -> Result<Vec<u8>, BatchError> {
                 order.seed
             )));
         }
-        let (run, trace) = simulate(engine, &scenario, spec, order.traced, &SpareThreads::default());
-        let state = match run.content {
+        let spare = SpareThreads::default();
+        let (content, trace, cpu_s) = simulate(engine, &scenario, CountsForm::Encoded, order.traced, &spare);
+        let state = match content {
             NewContent::Failed(reason) => State::Failed(reason),
             NewContent::Done { counts, sampled, .. } => {
                 let file = trace.as_ref().map(|trace| encode_trace(&scenario, trace)).transpose();
                 let bits =
                     |values: BTreeMap<String, f64>| values.into_iter().map(|(name, x)| (name, x.to_bits()));
-                match file {
-                    Err(error) => State::Failed(format!("its trace cannot be written: {error}")),
-                    Ok(file) => {
+                match (counts.encoded(), file) {
+                    (Err(reason), _) => State::Failed(reason),
+                    (_, Err(error)) => State::Failed(format!("its trace cannot be written: {error}")),
+                    (Ok(counts), Ok(file)) => {
                         let length = counts.len();
-                        blobs.extend(counts);
+                        blobs.extend(&*counts);
                         let file = file.zip(trace).map(|(file, trace)| {
                             blobs.extend(&file);
                             TraceFile {
@@ -159,7 +161,7 @@ pub fn run(engine: &dyn Engine, batch: &[u8]) -> Result<Vec<u8>, BatchError> {
                 }
             }
         };
-        header.results.push(Entry { key: order.key, cpu_s: run.cpu_s, state });
+        header.results.push(Entry { key: order.key, cpu_s, state });
     }
     let header = serde_json::to_vec(&header).expect("its maps have text for keys, and CPU times are finite");
     Ok([&(header.len() as u64).to_le_bytes()[..], &header, &blobs].concat())
@@ -235,7 +237,7 @@ pub(super) struct Returned {
 impl Returned {
     /// Adds what the driver knows of the run.
     pub fn into_run(self, spec: RunSpec) -> NewRun {
-        NewRun { spec, content: self.content, cpu_s: self.cpu_s }
+        NewRun { key: self.key, spec, content: self.content, cpu_s: self.cpu_s }
     }
 }
 
@@ -261,7 +263,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<Returned>, BatchError> {
         let (content, trace) = match entry.state {
             State::Failed(reason) => (NewContent::Failed(reason), None),
             State::Done { counts, sampled, trace } => {
-                let counts = take(counts)?;
+                let counts = Counts::Encoded(take(counts)?);
                 let numbers = |all: BTreeMap<String, u64>| {
                     all.into_iter().map(|(name, bits)| (name, f64::from_bits(bits))).collect()
                 };

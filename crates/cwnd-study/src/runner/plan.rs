@@ -7,7 +7,6 @@ use crate::{
 };
 use cwnd_scenario::{Cost, Engine, Scenario, Time, mix};
 use std::{
-    borrow::Cow,
     collections::{BTreeSet, HashMap},
     process,
     sync::Arc,
@@ -43,10 +42,10 @@ pub(super) struct Task {
 }
 
 impl Task {
-    pub fn scenario(&self) -> Cow<'_, Scenario> {
+    pub fn scenario(&self) -> Arc<Scenario> {
         match self.base.seed == self.seed {
-            true => Cow::Borrowed(&self.base),
-            false => Cow::Owned(self.base.with_seed(self.seed)),
+            true => Arc::clone(&self.base),
+            false => Arc::new(self.base.with_seed(self.seed)),
         }
     }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    EngineKind, Engines, KeptStudy, Provenance, Results, RunState, StoredState, Study,
+    EngineKind, Engines, KeptStudy, Provenance, Results, RunSpec, RunState, StoredState, Study,
     export::{self, Format},
     memory::MemoryBudget,
     store::StoredTrace,
@@ -283,9 +283,9 @@ fn forget_states(store: &mut Store, plan: &Plan) {
             continue;
         };
         let trace = Some(StoredTrace { has_states: false, ..*trace });
-        let counts = encode(&scenario, &outcome).unwrap();
+        let counts = Counts::new(CountsForm::Encoded, &scenario, (*outcome).clone()).unwrap();
         let content = NewContent::Done { counts, sampled: Some(sampled), trace };
-        store.put(&NewRun { spec: *spec, content, cpu_s: 0.0 }).unwrap();
+        store.put(&NewRun { key: *key, spec: *spec, content, cpu_s: 0.0 }).unwrap();
     }
 }
 
@@ -362,7 +362,7 @@ fn time_left_follows_what_runs_took() {
     // Each run was expected to take 10 us, and the first takes 1 s: ten others take 10 s, on two threads 5 s. One is about to
     // end.
     let spec = RunSpec::new(&Toy::default(), &plan.tasks[0].scenario());
-    let new = NewRun { spec, content: NewContent::Failed(String::new()), cpu_s: 1.0 };
+    let new = NewRun { key: spec.key(), spec, content: NewContent::Failed(String::new()), cpu_s: 1.0 };
     let second = Duration::from_secs(1);
     plan.tasks[..2].iter().for_each(|task| tally.began(task, Duration::ZERO));
     tally.done(&plan.tasks[0], &new, second);

@@ -29,11 +29,12 @@ struct Sampled<T> {
     values: T,
 }
 
-/// Writes the counts of a scenario's outcome, without its samples.
+/// Checks that counts are those of a scenario, and finite: JSON has no text for other numbers, and they would be shown as
+/// results.
 ///
 /// # Errors
 /// If the outcome has not one flow and one link for each of the scenario's, or a count is not finite.
-pub(super) fn write_counts(scenario: &Scenario, outcome: &Outcome) -> Result<Vec<u8>, String> {
+pub(super) fn check_counts(scenario: &Scenario, outcome: &Outcome) -> Result<(), String> {
     let found = (outcome.flows.len(), outcome.links.len());
     let expected = (scenario.flows.len(), scenario.network.links.len());
     if found != expected {
@@ -42,14 +43,32 @@ pub(super) fn write_counts(scenario: &Scenario, outcome: &Outcome) -> Result<Vec
             found.0, found.1, expected.0, expected.1
         ));
     }
-    let bytes = 768 * found.0 + 192 * found.1;
+    let flows = outcome.flows.iter().enumerate().flat_map(|(i, flow)| {
+        // There may be no threshold.
+        let ssthresh = if flow.ssthresh == f64::INFINITY { 0.0 } else { flow.ssthresh };
+        [flow.rtt_sum_s, flow.cwnd_integral, flow.cwnd, ssthresh].map(|count| ("flow", i + 1, count))
+    });
+    let links = outcome.links.iter().enumerate().map(|(i, link)| ("link", i + 1, link.waiting_integral));
+    let emulation = outcome.emulation.iter().flat_map(|emulation| {
+        [emulation.steal, emulation.rate_error.unwrap_or_default()].map(|count| ("emulation", 1, count))
+    });
+    match flows.chain(links).chain(emulation).find(|(.., count)| !count.is_finite()) {
+        Some((what, number, count)) => {
+            Err(format!("the engine's counts cannot be stored: one of {what} {number} is {count}"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Writes the counts of a scenario's outcome, without its samples.
+///
+/// # Errors
+/// If the outcome has not one flow and one link for each of the scenario's, or a count is not finite.
+pub(super) fn write_counts(scenario: &Scenario, outcome: &Outcome) -> Result<Vec<u8>, String> {
+    check_counts(scenario, outcome)?;
+    let bytes = 768 * outcome.flows.len() + 192 * outcome.links.len();
     let text = json_with_capacity(bytes, &Counts { format: COUNTS_FORMAT, counts: outcome });
     let text = text.map_err(|error| format!("the engine's counts cannot be stored: {error}"))?;
-    // JSON has no text but `null` for a number that is not finite, and what cannot be read back must not be stored.
-    if text.contains("null") {
-        serde_json::from_str::<Counts<Outcome>>(&text)
-            .map_err(|error| format!("the engine's counts cannot be stored, one is not finite: {error}"))?;
-    }
     Ok(compress(&text))
 }
 

@@ -141,16 +141,6 @@ fn sync_names(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Makes an empty database in memory.
-pub(super) fn in_memory() -> Result<Connection, StoreError> {
-    let make = || {
-        let connection = Connection::open_in_memory()?;
-        connection.execute_batch(TABLES)?;
-        Ok(connection)
-    };
-    make().map_err(|error| StoreError::sqlite(Path::new("the results in memory"), &error))
-}
-
 /// Opens a database that is there, for reading.
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {
     let failed = |error: rusqlite::Error| StoreError::sqlite(path, &error);

@@ -1,6 +1,6 @@
 //! The row of the study whose results a store holds.
 
-use super::{KeptStudy, Store};
+use super::{Contents, KeptStudy, Store, rows::Rows};
 use crate::{Provenance, RunKey, RunScale, StoreError, StoreErrorKind, output_file};
 use rusqlite::{OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
@@ -11,6 +11,35 @@ impl Store {
     /// # Errors
     /// If the store cannot be read, or the row was written over.
     pub fn study(&self) -> Result<Option<KeptStudy>, StoreError> {
+        match &self.contents {
+            Contents::Rows(rows) => rows.study(),
+            Contents::Values(values) => Ok(values.study.clone()),
+        }
+    }
+
+    /// Keeps the study that is about to be run, instead of what was there.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub fn keep_study(&mut self, study: &KeptStudy) -> Result<(), StoreError> {
+        if self.study().is_ok_and(|kept| kept.as_ref() == Some(study)) {
+            return Ok(());
+        }
+        if let Some(directory) = self.directory() {
+            output_file::write_text(&directory.join("study.toml"), &study.text)?;
+        }
+        match &mut self.contents {
+            Contents::Rows(rows) => rows.keep_study(study),
+            Contents::Values(values) => {
+                values.study = Some(study.clone());
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Rows {
+    fn study(&self) -> Result<Option<KeptStudy>, StoreError> {
         let sql =
             "SELECT name, text, repeats, keys, version, source_commit, command, engine, scale FROM study";
         let read = |row: &Row<'_>| {
@@ -39,23 +68,13 @@ impl Store {
             Some(None) => {
                 let reason = "the row of its study is damaged; run the study again with the same directory: runs \
                               that are whole are not repeated";
-                Err(StoreError::new(&self.place(), StoreErrorKind::Damaged, reason))
+                Err(StoreError::new(&self.directory, StoreErrorKind::Damaged, reason))
             }
         }
     }
 
-    /// Keeps the study that is about to be run, instead of what was there.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
-    pub fn keep_study(&mut self, study: &KeptStudy) -> Result<(), StoreError> {
+    fn keep_study(&self, study: &KeptStudy) -> Result<(), StoreError> {
         let KeptStudy { name, text, scale, repeats, keys, provenance } = study;
-        if self.study().is_ok_and(|kept| kept.as_ref() == Some(study)) {
-            return Ok(());
-        }
-        if let Some(directory) = self.directory() {
-            output_file::write_text(&directory.join("study.toml"), text)?;
-        }
         let keys: Vec<u8> = keys.iter().flat_map(|key| key.0).chain(checksum(study)).collect();
         let Provenance { version, commit, command, engine } = provenance;
         let sql = "INSERT OR REPLACE INTO study (id, name, text, repeats, keys, version, source_commit, command, \

@@ -1,9 +1,12 @@
+mod either;
 mod foreign_tables;
 
+use super::rows::{DONE, Sealed};
 use super::*;
-use crate::StoreErrorKind;
 use crate::testing::{Toy, traced};
+use crate::{ScenarioText, StoreErrorKind};
 use cwnd_scenario::Engine;
+use rusqlite::{Connection, params};
 use std::fs;
 use tempfile::TempDir;
 
@@ -13,6 +16,16 @@ struct Fixture {
     outcome: Outcome,
     spec: RunSpec,
     key: RunKey,
+}
+
+/// The database behind a store.
+fn connection(store: &Store) -> &Connection {
+    let Contents::Rows(rows) = &store.contents else { panic!("{store:?}") };
+    &rows.connection
+}
+
+fn encoded(scenario: &Scenario, outcome: &Outcome) -> Vec<u8> {
+    columns::write_counts(scenario, outcome).unwrap()
 }
 
 fn fixture() -> Fixture {
@@ -33,15 +46,20 @@ impl Fixture {
     }
 
     fn done(&self) -> NewRun {
-        let counts = encode(&self.scenario, &self.outcome).unwrap();
+        let counts = self.counts(CountsForm::Encoded, &self.outcome).unwrap();
         let sampled = Some([("cwnd_max".to_owned(), 0.1), ("x".to_owned(), -0.0)].into());
         let content = NewContent::Done { counts, sampled, trace: None };
-        NewRun { spec: self.spec.clone(), content, cpu_s: 0.25 }
+        NewRun { key: self.key, spec: self.spec.clone(), content, cpu_s: 0.25 }
+    }
+
+    fn counts(&self, form: CountsForm, outcome: &Outcome) -> Result<Counts, String> {
+        Counts::new(form, &Arc::new(self.scenario.clone()), outcome.clone())
     }
 
     /// The same of another seed.
     fn done_with_seed(&self, seed: u64) -> NewRun {
-        NewRun { spec: self.spec_with_seed(seed), ..self.done() }
+        let spec = self.spec_with_seed(seed);
+        NewRun { key: spec.key(), spec, ..self.done() }
     }
 
     fn spec_with_seed(&self, seed: u64) -> RunSpec {
@@ -49,7 +67,8 @@ impl Fixture {
     }
 
     fn failed(&self, reason: &str) -> NewRun {
-        NewRun { spec: self.spec.clone(), content: NewContent::Failed(reason.to_owned()), cpu_s: 0.0 }
+        let content = NewContent::Failed(reason.to_owned());
+        NewRun { key: self.key, spec: self.spec.clone(), content, cpu_s: 0.0 }
     }
 
     fn get(&self, store: &Store, seed: u64) -> StoredRun {
@@ -94,17 +113,6 @@ fn what_is_stored_is_there() {
         [("cwnd_max", 0.1f64.to_bits()), ("x", (-0.0f64).to_bits())]
     );
     assert_eq!(trace, None);
-}
-
-#[test]
-fn a_failure_does_not_take_the_place_of_what_was_run() {
-    let fixture = fixture();
-    let mut store = fixture.store();
-    store.put(&fixture.failed("no luck")).unwrap();
-    assert_eq!(fixture.state(&store), StoredState::Failed("no luck".to_owned()));
-    store.put(&fixture.done()).unwrap();
-    store.put(&fixture.failed("no luck")).unwrap();
-    assert!(matches!(fixture.state(&store), StoredState::Done { .. }));
 }
 
 #[test]
@@ -153,15 +161,15 @@ fn a_row_under_the_key_of_another_run_is_noticed() {
         of(&other);
         let fixture = fixture();
         let mut store = fixture.store();
-        store.put(&NewRun { spec: other, ..fixture.done() }).unwrap();
+        store.put(&NewRun { key: other.key(), spec: other, ..fixture.done() }).unwrap();
         let sql = "SELECT engine, seed, state, content, sampled, trace FROM runs";
-        let sealed = store.connection.query_row(sql, [], |row| {
+        let sealed = connection(&store).query_row(sql, [], |row| {
             let (engine, seed, state) = (row.get(0)?, row.get(1)?, row.get(2)?);
             Ok(Sealed { engine, seed, state, content: row.get(3)?, sampled: row.get(4)?, trace: row.get(5)? })
         });
         let checksum = sealed.unwrap().checksum(fixture.key);
         let sql = "UPDATE runs SET key = ?1, checksum = ?2";
-        store.connection.execute(sql, params![&fixture.key.0[..], checksum]).unwrap();
+        connection(&store).execute(sql, params![&fixture.key.0[..], checksum]).unwrap();
         assert_eq!(fixture.state(&store), StoredState::Unusable(damaged.to_owned()));
     }
 }
@@ -175,14 +183,14 @@ fn seal(fixture: &Fixture, content: Vec<u8>, sampled: Option<Vec<u8>>) -> Store 
     let sealed = Sealed { engine, seed, state: DONE, content, sampled, trace: None };
     let sql = "UPDATE runs SET content = ?1, sampled = ?2, checksum = ?3";
     let checksum = sealed.checksum(fixture.key);
-    store.connection.execute(sql, params![sealed.content, sealed.sampled, checksum]).unwrap();
+    connection(&store).execute(sql, params![sealed.content, sealed.sampled, checksum]).unwrap();
     store
 }
 
 #[test]
 fn metrics_of_another_definition_are_not_used() {
     let fixture = fixture();
-    let counts = encode(&fixture.scenario, &fixture.outcome).unwrap();
+    let counts = encoded(&fixture.scenario, &fixture.outcome);
     let text = columns::decompress(&columns::write_sampled(&BTreeMap::new())).unwrap();
     let version = cwnd_metrics::SAMPLED_VERSION;
     assert_eq!(text, format!(r#"{{"version":{version},"values":{{}}}}"#));
@@ -194,13 +202,13 @@ fn metrics_of_another_definition_are_not_used() {
 #[test]
 fn counts_of_another_format_or_scenario_are_not_used() {
     let fixture = fixture();
-    let text = columns::decompress(&encode(&fixture.scenario, &fixture.outcome).unwrap()).unwrap();
+    let text = columns::decompress(&encoded(&fixture.scenario, &fixture.outcome)).unwrap();
     let versions = format!("; cwnd {0} stored it, and this is {0}", crate::VERSION);
     let mut fewer = fixture.outcome.clone();
     fewer.flows.pop();
     let mut fewer_flows = fixture.scenario.clone();
     fewer_flows.flows.pop();
-    let fewer = columns::decompress(&encode(&fewer_flows, &fewer).unwrap()).unwrap();
+    let fewer = columns::decompress(&encoded(&fewer_flows, &fewer)).unwrap();
     for (text, reason) in [
         (
             text.replace(r#""format":1"#, r#""format":2"#),
@@ -222,13 +230,27 @@ fn an_outcome_that_does_not_fit_is_refused() {
     let fixture = fixture();
     let mut fewer = fixture.outcome.clone();
     fewer.flows.pop();
-    let error = encode(&fixture.scenario, &fewer).unwrap_err();
-    assert!(error.starts_with("the engine answered with 1 flows and "), "{error}");
-    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let mut outcome = fixture.outcome.clone();
-        outcome.flows[0].cwnd_integral = value;
-        let error = encode(&fixture.scenario, &outcome).unwrap_err();
-        assert!(error.starts_with("the engine's counts cannot be stored"), "{error}");
+    for form in [CountsForm::Encoded, CountsForm::Whole] {
+        let error = fixture.counts(form, &fewer).unwrap_err();
+        assert!(error.starts_with("the engine answered with 1 flows and "), "{error}");
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let of_flow = |change: fn(&mut cwnd_scenario::FlowOutcome, f64)| {
+                let mut outcome = fixture.outcome.clone();
+                change(&mut outcome.flows[1], value);
+                fixture.counts(form, &outcome)
+            };
+            let said = format!("the engine's counts cannot be stored: one of flow 2 is {value}");
+            assert_eq!(of_flow(|flow, value| flow.cwnd_integral = value).unwrap_err(), said);
+            assert_eq!(of_flow(|flow, value| flow.rtt_sum_s = value).unwrap_err(), said);
+            assert_eq!(of_flow(|flow, value| flow.cwnd = value).unwrap_err(), said);
+            // Where there is no threshold, it is infinite.
+            let no_threshold = of_flow(|flow, value| flow.ssthresh = value);
+            assert_eq!(no_threshold.err(), (value != f64::INFINITY).then_some(said));
+            let mut outcome = fixture.outcome.clone();
+            outcome.links[0].waiting_integral = value;
+            let error = fixture.counts(form, &outcome).unwrap_err();
+            assert_eq!(error, format!("the engine's counts cannot be stored: one of link 1 is {value}"));
+        }
     }
 }
 
@@ -241,7 +263,7 @@ fn repeats_share_the_text_of_their_scenario() {
     }
     let count = |table| {
         let sql = format!("SELECT count(*) FROM {table}");
-        store.connection.query_row(&sql, [], |row| row.get::<_, u32>(0)).unwrap()
+        connection(&store).query_row(&sql, [], |row| row.get::<_, u32>(0)).unwrap()
     };
     assert_eq!((count("runs"), count("scenarios")), (20, 1));
     for seed in 0..20 {
@@ -266,23 +288,18 @@ fn what_others_store_is_seen() {
 }
 
 #[test]
-fn the_study_is_kept() {
+fn the_text_of_the_study_is_there_for_people() {
     let fixture = fixture();
     let mut store = fixture.store();
-    assert_eq!(store.study().unwrap(), None);
-    let mut study = KeptStudy {
+    let study = KeptStudy {
         name: "a/b".to_owned(),
         text: "title = \"β\"".to_owned(),
         scale: RunScale::Paper,
         repeats: 3,
-        keys: vec![fixture.key, RunKey([7; 32])],
-        provenance: Provenance { commit: Some("abc".to_owned()), ..Provenance::default() },
+        keys: vec![fixture.key],
+        provenance: Provenance::default(),
     };
-    for repeats in [3, 4] {
-        study.repeats = repeats;
-        store.keep_study(&study).unwrap();
-        assert_eq!(store.study().unwrap().as_ref(), Some(&study));
-    }
+    store.keep_study(&study).unwrap();
     assert_eq!(fs::read_to_string(fixture.directory.path().join("study.toml")).unwrap(), study.text);
 }
 
@@ -467,7 +484,7 @@ fn a_torn_page_is_found_before_anything_is_written() {
     assert!(noticed > pages / 2, "{noticed} of {pages} pages noticed");
 
     // One bit of each row: SQLite sees nothing wrong with it.
-    let NewContent::Done { counts, .. } = fixture.done().content else { unreachable!() };
+    let counts = encoded(&fixture.scenario, &fixture.outcome);
     let mut torn = whole.clone();
     for place in (0..whole.len() - counts.len()).filter(|i| whole[*i..].starts_with(&counts)) {
         torn[place + counts.len() / 2] ^= 4;
@@ -549,20 +566,9 @@ fn a_store_is_opened_for_writing_while_others_read() {
     let mut store = fixture.store();
     store.put(&fixture.done()).unwrap();
     let reader = Store::open(fixture.directory.path()).unwrap();
-    reader.connection.execute_batch("BEGIN; SELECT count(*) FROM runs").unwrap();
+    connection(&reader).execute_batch("BEGIN; SELECT count(*) FROM runs").unwrap();
     fixture.store().put(&fixture.done_with_seed(5)).unwrap();
     assert_eq!(reader.get(fixture.spec_with_seed(5).key()).unwrap(), None);
-    reader.connection.execute_batch("COMMIT").unwrap();
+    connection(&reader).execute_batch("COMMIT").unwrap();
     assert!(reader.get(fixture.spec_with_seed(5).key()).unwrap().is_some());
-}
-
-#[test]
-fn runs_are_counted_by_what_came_of_them() {
-    let fixture = fixture();
-    let mut store = fixture.store();
-    store.put(&fixture.failed("no reason")).unwrap();
-    store.put(&fixture.done_with_seed(5)).unwrap();
-    let keys = [5, 6, 5].map(|seed| fixture.spec_with_seed(seed).key());
-    assert_eq!(store.count(&keys).unwrap(), RunCounts { done: 2, failed: 0 });
-    assert_eq!(store.count(&[fixture.key, keys[0]]).unwrap(), RunCounts { done: 1, failed: 1 });
 }

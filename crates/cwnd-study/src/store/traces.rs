@@ -5,11 +5,10 @@ use crate::{RunKey, Samples, StoreError, StoreErrorKind, TracedRun, input_file, 
 use cwnd_scenario::{Scenario, Trace};
 use sha2::{Digest, Sha256};
 use std::{
-    collections::HashMap,
     fs,
     io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -24,13 +23,13 @@ pub struct StoredTrace {
     pub has_states: bool,
 }
 
-/// Where a store keeps samples. Clones share one place, and any thread may write to it.
+/// Where a store keeps samples. Any thread may write there.
 #[derive(Clone, Debug)]
 pub enum TraceStore {
     /// In files in the store's directory.
     Directory(PathBuf),
-    /// In memory, by the key of the run.
-    Memory(Arc<Mutex<HashMap<RunKey, Arc<Trace>>>>),
+    /// In memory, with the run.
+    Memory,
 }
 
 impl TraceStore {
@@ -41,11 +40,9 @@ impl TraceStore {
     pub fn write(&self, key: RunKey, scenario: &Scenario, trace: Trace) -> Result<StoredTrace, StoreError> {
         match self {
             TraceStore::Directory(directory) => StoredTrace::write(directory, key, scenario, &trace),
-            TraceStore::Memory(traces) => {
-                let (digest, trace) = (trace_file::digest(&trace), Arc::new(trace));
-                let mut traces = traces.lock().unwrap_or_else(PoisonError::into_inner);
-                traces.insert(key, Arc::clone(&trace));
-                Ok(StoredTrace { samples: Samples::Memory(trace), digest, has_states: true })
+            TraceStore::Memory => {
+                let digest = trace_file::digest(&trace);
+                Ok(StoredTrace { samples: Samples::Memory(Arc::new(trace)), digest, has_states: true })
             }
         }
     }
@@ -68,13 +65,11 @@ impl TraceStore {
                 output_file::write_with(&path, |file| file.write_all(bytes)).map_err(unwritten)?;
                 Samples::File { path, sha256: Sha256::digest(bytes).into() }
             }
-            TraceStore::Memory(traces) => {
+            TraceStore::Memory => {
                 let trace = trace_file::from_bytes(bytes.to_vec()).map_err(|reason| {
                     StoreError::new(Path::new("a trace"), StoreErrorKind::Damaged, reason)
                 })?;
-                let trace = Arc::new(trace);
-                traces.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&trace));
-                Samples::Memory(trace)
+                Samples::Memory(Arc::new(trace))
             }
         };
         Ok(StoredTrace { samples, digest, has_states: true })
@@ -144,33 +139,27 @@ fn with_names<T>(scenario: &Scenario, trace: &Trace, work: impl FnOnce(TracedRun
     })
 }
 
-impl Store {
-    /// Returns the samples of a row, if they exist and are whole.
-    pub(super) fn find_trace(&self, key: RunKey, bytes: &[u8]) -> Result<StoredTrace, String> {
-        let damaged = || "its row in the store is damaged".to_owned();
-        let (file, rest) = bytes.split_first_chunk::<32>().ok_or_else(damaged)?;
-        let (digest, rest) = rest.split_first_chunk::<32>().ok_or_else(damaged)?;
-        let has_states = match rest {
-            [] => false,
-            [HAS_STATES] => true,
-            _ => return Err(damaged()),
-        };
-        let stored = |samples| StoredTrace { samples, digest: *digest, has_states };
-        let path = match &self.traces {
-            TraceStore::Directory(directory) => place(directory, key),
-            TraceStore::Memory(traces) => {
-                let traces = traces.lock().unwrap_or_else(PoisonError::into_inner);
-                let found = traces.get(&key).ok_or("its samples are not there")?;
-                return Ok(stored(Samples::Memory(Arc::clone(found))));
-            }
-        };
-        match self::digest(&path) {
-            Ok(digest) if digest == *file => Ok(stored(Samples::File { path, sha256: *file })),
-            Ok(_) => Err(format!("its trace `{}` is torn, or was changed", path.display())),
-            Err(error) => Err(format!("its trace `{}` cannot be read ({error})", path.display())),
+/// Returns the samples of a row of a directory's database, if they exist and are whole.
+pub(super) fn find(directory: &Path, key: RunKey, bytes: &[u8]) -> Result<StoredTrace, String> {
+    let damaged = || "its row in the store is damaged".to_owned();
+    let (file, rest) = bytes.split_first_chunk::<32>().ok_or_else(damaged)?;
+    let (digest, rest) = rest.split_first_chunk::<32>().ok_or_else(damaged)?;
+    let has_states = match rest {
+        [] => false,
+        [HAS_STATES] => true,
+        _ => return Err(damaged()),
+    };
+    let path = place(directory, key);
+    match self::digest(&path) {
+        Ok(found) if found == *file => {
+            Ok(StoredTrace { samples: Samples::File { path, sha256: *file }, digest: *digest, has_states })
         }
+        Ok(_) => Err(format!("its trace `{}` is torn, or was changed", path.display())),
+        Err(error) => Err(format!("its trace `{}` cannot be read ({error})", path.display())),
     }
+}
 
+impl Store {
     /// Removes what killed processes left behind in writing traces.
     pub(crate) fn sweep_traces(&self) {
         // No trace takes that long to write, so nobody is writing it any more.

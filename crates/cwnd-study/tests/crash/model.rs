@@ -3,10 +3,11 @@
 use cwnd_scenario::{
     FlowOutcome, Identity, LinkOutcome, Outcome, Sample, SampleState, Scenario, Time, Trace,
 };
-use cwnd_study::store::{NewContent, NewRun, StoredTrace, encode};
+use cwnd_study::store::{Counts, CountsForm, NewContent, NewRun, StoredTrace};
 use cwnd_study::{KeptStudy, Provenance, RunKey, RunScale, RunSpec, ScenarioText, StoredState, Study};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 const STUDY: &str = r#"
 title = "A study"
@@ -26,8 +27,8 @@ values = [5, 50]
 #[derive(Debug, PartialEq)]
 pub enum Expected {
     Done {
-        scenario: Box<Scenario>,
-        outcome: Box<Outcome>,
+        scenario: Arc<Scenario>,
+        outcome: Arc<Outcome>,
         sampled: BTreeMap<String, f64>,
         trace: Option<[u8; 32]>,
     },
@@ -139,7 +140,9 @@ impl Maker {
             trace: None,
             emulation: None,
         };
-        let counts = encode(&scenario, &outcome).expect("its counts are finite");
+        let scenario = Arc::new(scenario);
+        let counts =
+            Counts::new(CountsForm::Encoded, &scenario, outcome.clone()).expect("its counts are finite");
         let sampled: BTreeMap<String, f64> = [("cwnd_max".to_owned(), received as f64)].into();
         let digest = trace.as_ref().map(|trace| trace.digest);
         let content = NewContent::Done { counts, sampled: Some(sampled.clone()), trace };
@@ -147,12 +150,7 @@ impl Maker {
             cell,
             seed,
             content,
-            Expected::Done {
-                scenario: Box::new(scenario),
-                outcome: Box::new(outcome),
-                sampled,
-                trace: digest,
-            },
+            Expected::Done { scenario, outcome: Arc::new(outcome), sampled, trace: digest },
         )
     }
 
@@ -166,7 +164,7 @@ impl Maker {
     fn run(&self, cell: usize, seed: u64, content: NewContent, expected: Expected) -> Run {
         let spec = self.spec(cell, seed);
         let key = self.key(cell, seed);
-        Run { new: NewRun { spec, content, cpu_s: 0.5 }, key, expected: Rc::new(expected) }
+        Run { new: NewRun { key, spec, content, cpu_s: 0.5 }, key, expected: Rc::new(expected) }
     }
 
     pub fn study(&mut self, length: usize) -> KeptStudy {

@@ -87,7 +87,7 @@ fn batches_in_any_order_give_the_bytes_of_one_machine() {
 #[test]
 fn a_store_in_memory_takes_traces_too() {
     let study = traced();
-    let mut store = Store::in_memory().unwrap();
+    let mut store = Store::in_memory();
     let mut sweep = begin(&study, &mut store);
     while let Some(batch) = sweep.next_batch(1.0) {
         sweep.put(&mut store, &work(&batch)).unwrap();

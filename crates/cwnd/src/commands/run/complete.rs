@@ -56,7 +56,8 @@ impl Prepared {
         memory: MemoryBudget,
     ) -> Result<Prepared, Failure> {
         let failed = |error| Failure::store(&error);
-        let mut store = directory.as_deref().map_or_else(Store::in_memory, Store::create).map_err(failed)?;
+        let mut store =
+            directory.as_deref().map_or_else(|| Ok(Store::in_memory()), Store::create).map_err(failed)?;
         let kept_study = match store.study() {
             // The study is about to be kept again.
             Err(error) if error.kind == StoreErrorKind::Damaged => None,

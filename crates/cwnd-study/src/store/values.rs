@@ -1,0 +1,88 @@
+//! The runs of a store in memory: kept as they are, so that none is encoded, compressed, and read again.
+
+use super::{Counts, KeptStudy, NewContent, NewRun, RunCounts, StoredRun, StoredState, columns};
+use crate::{RunKey, RunSpec, VERSION};
+use cwnd_scenario::{Outcome, Scenario};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::SystemTime,
+};
+
+/// Runs in the order in which they were stored first, and the study.
+#[derive(Debug, Default)]
+pub(super) struct Values {
+    pub study: Option<KeptStudy>,
+    runs: Vec<(RunKey, StoredRun)>,
+    /// Indices into `runs`.
+    places: HashMap<RunKey, usize>,
+}
+
+impl Values {
+    pub(super) fn get(&self, key: RunKey) -> Option<StoredRun> {
+        self.places.get(&key).map(|place| self.runs[*place].1.clone())
+    }
+
+    /// Stores a run. A failure does not take the place of what was run.
+    pub(super) fn put(&mut self, run: &NewRun) {
+        let state = state(run);
+        let is_failure = !matches!(state, StoredState::Done { .. });
+        let (cpu_s, finished, version) = (run.cpu_s, SystemTime::now(), VERSION.to_owned());
+        let stored = StoredRun { state, cpu_s, finished, version };
+        match self.places.get(&run.key).map(|place| &mut self.runs[*place].1) {
+            Some(StoredRun { state: StoredState::Done { .. }, .. }) if is_failure => {}
+            Some(former) => *former = stored,
+            None => {
+                self.places.insert(run.key, self.runs.len());
+                self.runs.push((run.key, stored));
+            }
+        }
+    }
+
+    pub(super) fn stored_since(&self, cursor: &mut i64) -> Vec<RunKey> {
+        let first = usize::try_from(*cursor).unwrap_or_default();
+        *cursor = self.cursor();
+        self.runs.iter().skip(first).map(|(key, _)| *key).collect()
+    }
+
+    pub(super) fn cursor(&self) -> i64 {
+        self.runs.len() as i64
+    }
+
+    pub(super) fn count(&self, keys: &[RunKey]) -> RunCounts {
+        let mut counts = RunCounts::default();
+        for place in keys.iter().filter_map(|key| self.places.get(key)) {
+            match self.runs[*place].1.state {
+                StoredState::Done { .. } => counts.done += 1,
+                StoredState::Failed(_) | StoredState::Unusable(_) => counts.failed += 1,
+            }
+        }
+        counts
+    }
+}
+
+/// Returns what the store has of a run.
+fn state(run: &NewRun) -> StoredState {
+    let (counts, sampled, trace) = match &run.content {
+        NewContent::Failed(reason) => return StoredState::Failed(reason.clone()),
+        NewContent::Done { counts, sampled, trace } => (counts, sampled, trace),
+    };
+    let (scenario, outcome) = match counts {
+        Counts::Whole { scenario, outcome } => (Arc::clone(scenario), Arc::clone(outcome)),
+        Counts::Encoded(bytes) => match decode(&run.spec, bytes) {
+            Ok(decoded) => decoded,
+            Err(reason) => return StoredState::Unusable(reason),
+        },
+    };
+    let sampled: BTreeMap<String, f64> = sampled.clone().unwrap_or_default();
+    let (spec, trace) = (Box::new(run.spec.clone()), trace.clone().map(Box::new));
+    StoredState::Done { spec, scenario, outcome, sampled, trace }
+}
+
+/// Reads what another process has run.
+fn decode(spec: &RunSpec, bytes: &[u8]) -> Result<(Arc<Scenario>, Arc<Outcome>), String> {
+    let scenario = spec.scenario.parse().map_err(|error| format!("its scenario cannot be read ({error})"))?;
+    let scenario = Scenario { seed: spec.seed, ..scenario };
+    let outcome = columns::read_counts(&scenario, bytes)?;
+    Ok((Arc::new(scenario), Arc::new(outcome)))
+}
