@@ -24,14 +24,14 @@ mod types;
 mod verdict;
 
 pub use canary::{Canary, Counts, Group, Groups, PARTS, RunningCanary, canaries};
-pub use default::{check_default, default_of, make_default, restore_default};
+pub use default::{check_default, default_here, default_of, make_default, restore_default};
 pub use digests::{Approved, digests};
 pub use host::{missing, registered};
 pub use install::{Change, Installed, Options, Pinned, install};
 pub use instance::{Instance, kernel_name};
 pub use loaded::{Keeper, LoadedObject, ProgramCount, loaded};
 pub use observe::{ObservedSocket, SocketReader, sockets_of};
-pub use programs::Cgroup;
+pub use programs::{CANARY, Cgroup, HostProgram, SELECT, SOCKETS};
 pub use sampled::PrivateAreas;
 pub use select::{Selection, forget_removed_cgroups, select, selections, unselect};
 pub use sockets::{Sockets, sockets};

@@ -11,7 +11,7 @@ use libbpf_rs::{
     Link, MapCore, MapFlags, MapHandle, Object,
     query::{LinkInfoIter, LinkTypeInfo, ProgInfoIter, ProgInfoQueryOptions},
 };
-use std::array;
+use std::{array, path::PathBuf};
 
 /// A canary that is going on. Dropping it detaches the program: new connections get what they would get without it.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Canary {
     /// or what they would get without the canary. Connections whose application selects a congestion control are in neither group.
     ///
     /// # Errors
-    /// A name is not registered, the cgroup has a selection, or the kernel refuses the program.
+    /// A name is not registered, the cgroup has a selection or a canary, or the kernel refuses the program.
     pub fn begin(cgroup: &Cgroup, canary: &str, rest: Option<&str>, share: f64) -> Result<Canary, LoadError> {
         let mut plan = [0; 2 * NAME_SIZE];
         plan[..NAME_SIZE].copy_from_slice(&programs::registered_name(canary)?);
@@ -102,6 +102,13 @@ impl Canary {
                 selection.name,
                 path.display(),
                 selection.name
+            )));
+        }
+        if let Some((running, path)) = overlapping(cgroup) {
+            return Err(LoadError::Parameter(format!(
+                "cgroup {} has the canary {running}, and a connection cannot be in two: end that one first, or take a cgroup that is \
+                 neither above nor below it",
+                path.display()
             )));
         }
         let mut object = CANARY.load(Some(&plan))?;
@@ -126,6 +133,26 @@ impl Canary {
     /// The kernel refuses it.
     pub fn give_back(&self) -> Result<(), LoadError> {
         control(&self.object, 0.0, true)
+    }
+}
+
+/// Returns the name and the cgroup of a running canary in a cgroup, above it, or below it.
+fn overlapping(cgroup: &Cgroup) -> Option<(String, PathBuf)> {
+    let running = canaries().into_iter().filter_map(|canary| Some((canary.name, canary.cgroup?.path)));
+    let mut running =
+        running.filter(|(_, path)| path.starts_with(&cgroup.path) || cgroup.path.starts_with(path));
+    running.next()
+}
+
+/// Refuses to select in a cgroup whose new connections are in a canary: they would no longer be.
+pub(super) fn check_no_canary(cgroup: &Cgroup) -> Result<(), LoadError> {
+    match overlapping(cgroup).filter(|(_, path)| cgroup.path.starts_with(path)) {
+        None => Ok(()),
+        Some((name, path)) => Err(LoadError::Parameter(format!(
+            "cgroup {} is in the canary {name} of {}, which would see its connections no longer: end the canary first",
+            cgroup.path.display(),
+            path.display()
+        ))),
     }
 }
 

@@ -152,6 +152,11 @@ pub fn default_of(kernel_name: &str) -> Vec<String> {
     sockets::in_each_namespace(here).into_iter().flatten().collect()
 }
 
+/// Returns the default of this network namespace.
+pub fn default_here() -> Option<String> {
+    setting().ok()
+}
+
 fn setting() -> Result<String, LoadError> {
     let text = fs::read_to_string(SETTING).map_err(|error| failed(Path::new(SETTING), &error))?;
     Ok(text.trim().to_owned())

@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 /// Returns the file name and the digest of each embedded object that `cwnd kernel` loads.
 pub fn digests() -> Vec<(String, String)> {
     let algorithms = all().iter().map(|algorithm| (object_name(algorithm), digest(algorithm.object)));
-    let programs = HostProgram::all()
-        .into_iter()
-        .map(|program| (format!("{}.bpf.o", program.file), digest(program.object)));
+    let programs =
+        HostProgram::all().into_iter().map(|program| (program_name(program), digest(program.object)));
     algorithms.chain(programs).collect()
 }
 
@@ -43,9 +42,20 @@ impl Approved {
     /// # Errors
     /// Its digest is not the one in the list, or the list does not have it.
     pub fn check(&self, algorithm: &KernelAlgorithm) -> Result<(), LoadError> {
-        let name = object_name(algorithm);
-        let found = digest(algorithm.object);
-        match self.0.get(&name) {
+        self.check_object(&object_name(algorithm), algorithm.object)
+    }
+
+    /// Checks the object of a program that is no algorithm.
+    ///
+    /// # Errors
+    /// As of [`Approved::check`].
+    pub fn check_program(&self, program: &HostProgram) -> Result<(), LoadError> {
+        self.check_object(&program_name(program), program.object)
+    }
+
+    fn check_object(&self, name: &str, object: &[u8]) -> Result<(), LoadError> {
+        let found = digest(object);
+        match self.0.get(name) {
             Some(approved) if *approved == found => Ok(()),
             Some(approved) => Err(LoadError::Parameter(format!(
                 "the object {name} of this program has the digest {found}, and the list has {approved}"
@@ -57,6 +67,10 @@ impl Approved {
 
 fn object_name(algorithm: &KernelAlgorithm) -> String {
     format!("{}.bpf.o", algorithm.kernel_name())
+}
+
+fn program_name(program: &HostProgram) -> String {
+    format!("{}.bpf.o", program.file)
 }
 
 fn digest(object: &[u8]) -> String {
@@ -73,6 +87,9 @@ mod tests {
         let text: String = digests().iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect();
         let approved = Approved::read(&text).unwrap();
         assert!(all().iter().all(|algorithm| approved.check(algorithm).is_ok()));
+        assert!(HostProgram::all().into_iter().all(|program| approved.check_program(program).is_ok()));
+        let why = Approved::read("").unwrap().check_program(HostProgram::all()[0]).unwrap_err().to_string();
+        assert!(why.contains("no digest of the object select.bpf.o"), "{why}");
         assert_eq!(digests().len(), all().len() + 3);
         let elastic = find("elastic").unwrap();
         let (name, own) = digests().into_iter().find(|(name, _)| name == "cwnd_elastic.bpf.o").unwrap();

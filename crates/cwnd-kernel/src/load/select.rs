@@ -1,7 +1,9 @@
 //! Selects a congestion control by cgroup: a program in the cgroup, which a link in the BPF file system keeps.
 
 use super::{
-    LoadError, PINS, host,
+    LoadError, PINS,
+    canary::check_no_canary,
+    host,
     loaded::content,
     programs::{self, Cgroup, SELECT},
 };
@@ -34,9 +36,10 @@ fn folder() -> PathBuf {
 /// choice is left alone. A cgroup below with a selection of its own keeps that. Replaces a former selection of this cgroup.
 ///
 /// # Errors
-/// The name is not registered, or the kernel refuses the program.
+/// The name is not registered, a canary has the cgroup's connections, or the kernel refuses the program.
 pub fn select(cgroup: &Cgroup, name: &str) -> Result<Selection, LoadError> {
     let bytes = programs::registered_name(name)?;
+    check_no_canary(cgroup)?;
     let mut object = SELECT.load(Some(&bytes))?;
     host::mount_bpf_file_system()?;
     let pin = folder().join(cgroup.id.to_string());

@@ -10,8 +10,12 @@ mod watch;
 
 use crate::{failure::Failure, output};
 use clap::{Args, Subcommand};
-use cwnd_kernel::{KernelAlgorithm, load::LoadError};
+use cwnd_kernel::{
+    KernelAlgorithm,
+    load::{Approved, HostProgram, LoadError},
+};
 use cwnd_report::table::{Align, Sacrifice, Table};
+use std::{fs, path::PathBuf};
 
 /// Load algorithms into this host's Linux kernel (as BPF, no module, no reboot), see who uses them, and take them
 /// away.
@@ -41,6 +45,35 @@ enum Action {
     Watch(watch::WatchFlags),
     /// Serve the state of connections and algorithms to Prometheus.
     Metrics(metrics::MetricsFlags),
+}
+
+/// Checks the programs that a command loads.
+#[derive(Args)]
+struct DigestsFlag {
+    /// Refuse an object whose digest is not in this file, as `list --digests` prints them.
+    #[arg(long, value_name = "FILE")]
+    digests: Option<PathBuf>,
+}
+
+impl DigestsFlag {
+    /// Returns the approved digests, if a file of them is given.
+    fn approved(&self) -> Result<Option<Approved>, Failure> {
+        let Some(path) = &self.digests else { return Ok(None) };
+        let wrong = |why: String| Failure::bad_input(format!("--digests {}: {why}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        Approved::read(&text).map(Some).map_err(wrong)
+    }
+
+    /// Checks one of the programs that are no algorithms.
+    fn check(&self, program: &HostProgram) -> Result<(), Failure> {
+        let Some(approved) = self.approved()? else { return Ok(()) };
+        approved.check_program(program).map_err(unapproved)
+    }
+}
+
+/// What an object was not loaded for.
+fn unapproved(error: LoadError) -> Failure {
+    Failure::broken(format!("--digests: {error}; nothing was loaded"))
 }
 
 #[derive(Args)]
@@ -124,14 +157,37 @@ fn find(names: &[String]) -> Result<Vec<&'static KernelAlgorithm>, Failure> {
     names.iter().map(|name| cwnd_kernel::find_or_explain(name).map_err(Failure::bad_input)).collect()
 }
 
-/// Returns the name of a registered congestion control for a name as users write it: `bulk` is `cwnd_bulk` if that is registered, and
-/// `elastic` is `cwnd_elastic`. Any other name is returned as it is.
-fn registered(name: &str) -> String {
-    let registered = cwnd_kernel::load::registered();
-    let instance = cwnd_kernel::load::kernel_name(name).ok();
+/// Returns the name in the kernel that a name as users write it has here: `elastic` is `cwnd_elastic`, as everywhere else, and `bulk`,
+/// of `load --as`, is `cwnd_bulk`.
+fn own_name(name: &str) -> Option<String> {
     let algorithm = cwnd_kernel::find(name).map(KernelAlgorithm::kernel_name);
-    let names = [Some(name.to_owned()), instance, algorithm].into_iter().flatten();
-    names.into_iter().find(|name| registered.contains(name)).unwrap_or_else(|| name.to_owned())
+    algorithm.or_else(|| cwnd_kernel::load::kernel_name(name).ok())
+}
+
+/// Returns the name of a registered congestion control for a name as users write it, if there is one: what is loaded here goes before
+/// the kernel's own. `NAME@host` is the kernel's own.
+fn registered_among(name: &str, registered: &[String]) -> Option<String> {
+    let host = name.strip_suffix("@host");
+    let names = [own_name(name).filter(|_| host.is_none()), Some(host.unwrap_or(name).to_owned())];
+    names.into_iter().flatten().find(|name| registered.contains(name))
+}
+
+/// Does the same with what is registered now. Any other name is returned as it is.
+fn registered(name: &str) -> String {
+    registered_among(name, &cwnd_kernel::load::registered()).unwrap_or_else(|| name.to_owned())
+}
+
+/// Says that a name became the kernel's own congestion control where an algorithm of that name could be loaded.
+fn note_on(name: &str, registered: &str) {
+    if name == registered
+        && let Some(algorithm) = cwnd_kernel::find(name)
+    {
+        crate::terminal::tell!(
+            "note: `{name}` is the kernel's own: {} is not loaded (`cwnd kernel load {name}` loads it, and `{name}@host` means the \
+             kernel's own)",
+            algorithm.kernel_name()
+        );
+    }
 }
 
 fn failure(error: LoadError) -> Failure {

@@ -1,9 +1,9 @@
 //! `cwnd kernel canary`: another congestion control for a share of new connections, with an automatic return.
 
-use super::{failure, registered, status::GroupStatus};
+use super::{DigestsFlag, failure, note_on, registered, status::GroupStatus};
 use crate::{failure::Failure, interrupt, output};
 use clap::Args;
-use cwnd_kernel::load::{self, Bounds, Canary, Cgroup, Ending, Groups, Verdict};
+use cwnd_kernel::load::{self, Bounds, CANARY, Canary, Cgroup, Ending, Groups, SELECT, Verdict};
 use cwnd_scenario::Time;
 use std::{path::PathBuf, time::Duration};
 
@@ -29,11 +29,12 @@ Example:
 #[derive(Args)]
 #[command(after_help = AFTER)]
 pub struct CanaryFlags {
-    /// The congestion control of the canaries: the name of a loaded algorithm or instance, or one of the kernel's own.
+    /// The congestion control of the canaries: the name of a loaded algorithm or instance, or one of the kernel's own (`NAME@host` where
+    /// both have the name).
     name: String,
 
     /// The share of new connections that get it.
-    #[arg(long = "canary", value_name = "SHARE", default_value = "5 %", value_parser = share)]
+    #[arg(long = "canary", value_name = "SHARE", default_value = "5 %", value_parser = part)]
     share: f64,
 
     /// The congestion control of the others [default: what they would get without the canary].
@@ -53,7 +54,7 @@ pub struct CanaryFlags {
     every: Time,
 
     /// The greatest retransmission rate, as a multiple of that of the rest.
-    #[arg(long, value_name = "RATIO", default_value_t = 2.0)]
+    #[arg(long, value_name = "RATIO", default_value_t = 2.0, value_parser = ratio)]
     max_retransmissions: f64,
 
     /// Is added to that bound: a share of the segments.
@@ -61,7 +62,7 @@ pub struct CanaryFlags {
     margin: f64,
 
     /// The greatest mean round-trip time, as a multiple of that of the rest.
-    #[arg(long, value_name = "RATIO", default_value_t = 1.5)]
+    #[arg(long, value_name = "RATIO", default_value_t = 1.5, value_parser = ratio)]
     max_rtt: f64,
 
     /// Connections with a round trip that each group must have before it is judged.
@@ -73,13 +74,19 @@ pub struct CanaryFlags {
     min_segments: u64,
 
     /// The significance level: the probability with which chance may end a canary that is at a bound, in all judgements together.
-    #[arg(long, value_name = "SHARE", default_value = "5 %", value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value = "5 %", value_parser = part)]
     significance: f64,
 
     /// Select it for the whole cgroup if it is within the bounds at the end (`cwnd kernel select`).
     #[arg(long)]
     promote: bool,
+
+    #[command(flatten)]
+    digests: DigestsFlag,
 }
+
+/// The shortest time between two judgements: a line is printed at each.
+const SHORTEST: Time = Time::from_millis(100);
 
 /// Parses `5 %` or `0.05`.
 fn share(text: &str) -> Result<f64, String> {
@@ -93,11 +100,46 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Parses a share of which there is some, and that is not all.
+fn part(text: &str) -> Result<f64, String> {
+    match share(text) {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+        _ => Err("it must be a share above 0 and below 1: write `5 %` or `0.05`".to_owned()),
+    }
+}
+
+/// Parses how many times the rest's value a canary's may be.
+fn ratio(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(ratio) if (1.0..=1000.0).contains(&ratio) => Ok(ratio),
+        _ => {
+            Err("it must be a number from 1 to 1000: 1.5 lets it be half as large again as that of the rest"
+                .to_owned())
+        }
+    }
+}
+
 /// Does what the flags ask.
 pub fn run(flags: &CanaryFlags) -> Result<(), Failure> {
+    if flags.every < SHORTEST || flags.until < flags.every {
+        return Err(Failure::bad_input(format!(
+            "--every {} --until {}: it is judged at least once, and at most every {SHORTEST}: write `--every '5 s' --until '10 min'`",
+            flags.every, flags.until
+        )));
+    }
     let cgroup = Cgroup::find(&flags.cgroup).map_err(failure)?;
     let name = registered(&flags.name);
     let rest = flags.rest.as_deref().map(registered);
+    if rest.as_ref() == Some(&name) {
+        return Err(Failure::bad_input(format!(
+            "--rest {name}: the canaries have it too, and there would be no difference to judge"
+        )));
+    }
+    flags.digests.check(&CANARY)?;
+    if flags.promote {
+        flags.digests.check(&SELECT)?;
+    }
+    note_on(&flags.name, &name);
     let stop = interrupt::catch().map_err(Failure::broken)?;
     let bounds = Bounds {
         retransmissions: flags.max_retransmissions,
@@ -164,6 +206,17 @@ fn line(groups: &Groups, verdict: &Verdict) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bounds_are_numbers_that_bound() {
+        assert_eq!((ratio("1"), ratio("1000"), part("5 %")), (Ok(1.0), Ok(1000.0), Ok(0.05)));
+        for text in ["nan", "inf", "0.5", "-2", "1e9", "", "two"] {
+            assert!(ratio(text).unwrap_err().contains("from 1 to 1000"), "{text}");
+        }
+        for text in ["0", "100 %", "1", "NaN", "200 %"] {
+            assert!(part(text).unwrap_err().contains("above 0 and below 1"), "{text}");
+        }
+    }
 
     #[test]
     fn shares_are_read() {

@@ -1,6 +1,6 @@
 //! The file of `cwnd kernel load --config`: what a host has loaded.
 
-use super::{failure, registered};
+use super::{failure, registered, registered_among};
 use crate::{failure::Failure, output, terminal::tell};
 use cwnd_kernel::load::{self, Cgroup, Instance, Selection as Selected};
 use serde::Deserialize;
@@ -80,6 +80,31 @@ impl Config {
     /// Those of [`Config::instances`].
     pub fn names(&self) -> Result<Vec<String>, Failure> {
         self.algorithm.iter().map(|entry| Ok(entry.instance()?.kernel_name().to_owned())).collect()
+    }
+
+    /// Returns whether any cgroup selects.
+    pub fn selects(&self) -> bool {
+        !self.cgroup.is_empty()
+    }
+
+    /// Checks that its cgroups exist, and that what they select is registered, or is among these instances.
+    ///
+    /// # Errors
+    /// A cgroup or a name that is not there.
+    pub fn check_selections(&self, instances: &[Instance]) -> Result<(), Failure> {
+        let mut known = load::registered();
+        known.extend(instances.iter().map(|instance| instance.kernel_name().to_owned()));
+        for Selection { path, select } in &self.cgroup {
+            Cgroup::find(path).map_err(failure)?;
+            if registered_among(select, &known).is_none() {
+                let path = path.display();
+                return Err(Failure::bad_input(format!(
+                    "cgroup {path} selects `{select}`, which is neither loaded nor listed: there are {}",
+                    known.join(", ")
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Makes its cgroups select.

@@ -1,17 +1,13 @@
 //! `cwnd kernel load` and `unload`.
 
-use super::{config::Config, failure, find, is_all};
-use crate::{failure::Failure, interrupt, output};
+use super::{DigestsFlag, config::Config, failure, find, is_all, own_name, unapproved};
+use crate::{failure::Failure, interrupt, output, terminal::tell};
 use clap::Args;
 use cwnd_kernel::{
     KernelAlgorithm,
-    load::{self, Approved, Change, Installed, Instance, Keeper, LoadError},
+    load::{self, Approved, Change, Installed, Instance, Keeper, SELECT},
 };
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    sync::atomic::Ordering,
-};
+use std::{path::PathBuf, sync::atomic::Ordering};
 
 #[derive(Args)]
 pub struct LoadFlags {
@@ -23,9 +19,8 @@ pub struct LoadFlags {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["name", "parameters", "default"])]
     config: Option<PathBuf>,
 
-    /// Refuse an object whose digest is not in this file, as `list --digests` prints them.
-    #[arg(long, value_name = "FILE")]
-    digests: Option<PathBuf>,
+    #[command(flatten)]
+    digests: DigestsFlag,
 
     /// The name in the kernel, `cwnd_NAME`: an algorithm can be loaded several times under different names, each with its own
     /// parameters. At most 10 lower-case letters, digits and `_` [default: the algorithm's name].
@@ -63,7 +58,7 @@ pub struct UnloadFlags {
 
 /// Loads algorithms.
 pub fn load(flags: &LoadFlags) -> Result<(), Failure> {
-    let approved = flags.digests.as_deref().map(approved).transpose()?;
+    let approved = flags.digests.approved()?;
     if let Some(path) = &flags.config {
         return load_config(&Config::read(path)?, approved.as_ref(), flags.replace);
     }
@@ -77,8 +72,10 @@ pub fn load(flags: &LoadFlags) -> Result<(), Failure> {
         return Err(Failure::bad_input("--as: one algorithm can have this name, and several are named"));
     }
     let instance = |algorithm: &&'static KernelAlgorithm| match &flags.name {
-        Some(name) => Instance::named(algorithm, name, &parameters)
-            .map_err(|error| Failure::bad_input(format!("--as: {error}"))),
+        Some(name) => {
+            load::kernel_name(name).map_err(|error| Failure::bad_input(format!("--as: {error}")))?;
+            Instance::named(algorithm, name, &parameters).map_err(failure)
+        }
         None => Instance::new(algorithm, &parameters).map_err(failure),
     };
     let instances = algorithms.iter().map(instance).collect::<Result<Vec<Instance>, Failure>>()?;
@@ -93,6 +90,11 @@ fn load_config(config: &Config, approved: Option<&Approved>, replace: bool) -> R
     let options = load::Options { default: default.is_some(), replace };
     // The default is the last one.
     instances.extend(default);
+    // Before anything changes: a replacement cannot be undone when the command ends.
+    config.check_selections(&instances)?;
+    if let Some(approved) = approved.filter(|_| config.selects()) {
+        approved.check_program(&SELECT).map_err(unapproved)?;
+    }
     let installed = install(&instances, approved, options)?;
     let stopped = || match stop.load(Ordering::Relaxed) {
         true => Err(Failure::stopped("stopped: what was not loaded before was unloaded".to_owned())),
@@ -104,6 +106,10 @@ fn load_config(config: &Config, approved: Option<&Approved>, replace: bool) -> R
         config.unselect_new(&before);
         for one in installed.iter().filter(|one| one.change == Change::Loaded) {
             load::unload(&one.kernel_name, true).map_err(failure)?;
+            output::print(&format!("unloaded {} again\n", one.kernel_name))?;
+        }
+        for one in installed.iter().filter(|one| one.change == Change::Replaced) {
+            tell!("note: {} stays replaced", one.kernel_name);
         }
     }
     done
@@ -115,8 +121,8 @@ fn install(
     options: load::Options,
 ) -> Result<Vec<Installed>, Failure> {
     if let Some(approved) = approved {
-        let refused = |error: LoadError| Failure::broken(format!("--digests: {error}; nothing was loaded"));
-        instances.iter().try_for_each(|instance| approved.check(instance.algorithm())).map_err(refused)?;
+        let mut algorithms = instances.iter().map(Instance::algorithm);
+        algorithms.try_for_each(|algorithm| approved.check(algorithm)).map_err(unapproved)?;
     }
     let installed = load::install(instances, options).map_err(failure)?;
     let mut text = String::new();
@@ -135,12 +141,6 @@ fn install(
     Ok(installed)
 }
 
-fn approved(path: &Path) -> Result<Approved, Failure> {
-    let wrong = |why: String| Failure::bad_input(format!("--digests {}: {why}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    Approved::read(&text).map_err(wrong)
-}
-
 /// Unloads algorithms.
 pub fn unload(flags: &UnloadFlags) -> Result<(), Failure> {
     let loaded = load::loaded().map_err(failure)?;
@@ -157,14 +157,15 @@ pub fn unload(flags: &UnloadFlags) -> Result<(), Failure> {
         of_the_host.map(|object| object.kernel_name.clone()).collect()
     } else {
         let is_loaded = |name: &String| loaded.iter().any(|object| object.kernel_name == *name);
-        let kernel_name = |name: &String| {
-            let instance = load::kernel_name(name).ok();
-            match [Some(name.clone()), instance].into_iter().flatten().find(is_loaded) {
-                Some(name) => Ok(name),
-                None => cwnd_kernel::find_or_explain(name)
-                    .map(KernelAlgorithm::kernel_name)
-                    .map_err(|why| Failure::bad_input(format!("no `{name}` is loaded, and {why}"))),
-            }
+        let kernel_name = |name: &String| match [own_name(name), Some(name.clone())]
+            .into_iter()
+            .flatten()
+            .find(is_loaded)
+        {
+            Some(name) => Ok(name),
+            None => cwnd_kernel::find_or_explain(name)
+                .map(KernelAlgorithm::kernel_name)
+                .map_err(|why| Failure::bad_input(format!("no `{name}` is loaded, and {why}"))),
         };
         flags.names.iter().map(kernel_name).collect::<Result<Vec<String>, Failure>>()?
     };

@@ -2,7 +2,7 @@
 
 mod text;
 
-use super::failure;
+use super::{DigestsFlag, failure};
 use crate::{failure::Failure, interrupt, output, terminal::tell};
 use clap::Args;
 use cwnd_kernel::load::{self, SocketReader};
@@ -20,12 +20,21 @@ use std::{
 #[derive(Args)]
 pub struct MetricsFlags {
     /// The address and port to listen on. Others than a loopback address let the network read the metrics.
-    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:9435")]
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:9435", value_parser = address)]
     listen: SocketAddr,
 
     /// Print the metrics once instead.
     #[arg(long)]
     once: bool,
+
+    #[command(flatten)]
+    digests: DigestsFlag,
+}
+
+/// Parses an address with a port.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse()
+        .map_err(|_| "it must be an IP address and a port: write `127.0.0.1:9435` or `[::1]:9435`".to_owned())
 }
 
 /// The longest request that is read, bytes.
@@ -37,6 +46,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// Does what the flags ask.
 pub fn run(flags: &MetricsFlags) -> Result<(), Failure> {
+    flags.digests.check(&load::SOCKETS)?;
     let reader = SocketReader::new().map_err(failure)?;
     if flags.once {
         return output::print(&metrics(&reader)?);

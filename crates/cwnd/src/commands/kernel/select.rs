@@ -1,9 +1,9 @@
 //! `cwnd kernel select` and `unselect`.
 
-use super::{failure, registered};
+use super::{DigestsFlag, failure, note_on, registered};
 use crate::{failure::Failure, output};
 use clap::{Args, Subcommand};
-use cwnd_kernel::load::{self, Cgroup};
+use cwnd_kernel::load::{self, Cgroup, SELECT};
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -20,8 +20,11 @@ enum Select {
         /// The cgroup: its directory, or its path below the mount point of cgroup2, as `system.slice`.
         #[arg(value_name = "PATH")]
         path: PathBuf,
-        /// A congestion control of the host: the name of a loaded algorithm or instance, or one of the kernel's own.
+        /// A congestion control of the host: the name of a loaded algorithm or instance, or one of the kernel's own (`NAME@host`
+        /// where both have the name).
         name: String,
+        #[command(flatten)]
+        digests: DigestsFlag,
     },
 }
 
@@ -45,9 +48,11 @@ enum Unselect {
 
 /// Selects.
 pub fn select(flags: &SelectFlags) -> Result<(), Failure> {
-    let Select::Cgroup { path, name } = &flags.what;
+    let Select::Cgroup { path, name, digests } = &flags.what;
+    digests.check(&SELECT)?;
     let cgroup = Cgroup::find(path).map_err(failure)?;
     let selection = load::select(&cgroup, &registered(name)).map_err(failure)?;
+    note_on(name, &selection.name);
     output::print(&format!(
         "new connections of {} get {}, kept by {}\n",
         cgroup.path.display(),

@@ -32,6 +32,8 @@ pub struct Status {
     canaries: Vec<CanaryStatus>,
     /// Whether the kernel counts the calls of programs (`kernel.bpf_stats_enabled`).
     counting: bool,
+    /// What sockets of this network namespace get that ask for none.
+    default: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -238,6 +240,7 @@ impl Status {
             selections: selections.collect(),
             canaries: load::canaries().into_iter().map(CanaryStatus::new).collect(),
             counting: is_counting(),
+            default: load::default_here(),
         }
     }
 }
@@ -285,6 +288,10 @@ fn notes(status: &Status) -> Vec<String> {
             "The kernel counts no calls; `sysctl kernel.bpf_stats_enabled=1` makes it count.".to_owned(),
         );
     }
+    let is_loaded = |default: &&String| status.loaded.iter().any(|loaded| loaded.kernel_name == **default);
+    if let Some(default) = status.default.as_ref().filter(|default| !is_loaded(default)) {
+        notes.push(format!("{default} is the default of this network namespace."));
+    }
     for loaded in &status.loaded {
         if !loaded.default_of.is_empty() {
             notes.push(format!("{} is the default of {}.", loaded.kernel_name, loaded.default_of.join(", ")));
@@ -297,11 +304,14 @@ fn notes(status: &Status) -> Vec<String> {
             ));
         } else if !loaded.registered {
             notes.push(format!(
-                "{0} has lost its file: `cwnd kernel unload {0}` restores the defaults and removes it.",
+                "No file keeps {0} any more: it was unloaded while sockets used it, which keep it until they close, or its file was \
+                 removed. `cwnd kernel unload {0}` restores the defaults that have it.",
                 loaded.kernel_name
             ));
         }
     }
+    // Several former objects of a name say the same.
+    notes.dedup();
     for selection in &status.selections {
         let name = &selection.congestion_control;
         notes.push(match (&selection.cgroup, selection.registered) {

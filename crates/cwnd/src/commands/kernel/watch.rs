@@ -1,6 +1,6 @@
 //! `cwnd kernel watch`: connections with their algorithm's state.
 
-use super::failure;
+use super::{DigestsFlag, failure};
 use crate::{commands::lab::live::Screen, failure::Failure, interrupt, output, terminal};
 use clap::Args;
 use cwnd_kernel::load::{self, LoadedObject, ObservedSocket, SocketReader};
@@ -31,6 +31,9 @@ pub struct WatchFlags {
     /// The most connections in the table: those with the largest window.
     #[arg(long, value_name = "N", default_value_t = 30)]
     most: usize,
+
+    #[command(flatten)]
+    digests: DigestsFlag,
 }
 
 /// Between two looks at whether it has ended.
@@ -38,6 +41,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// Does what the flags ask.
 pub fn run(flags: &WatchFlags) -> Result<(), Failure> {
+    flags.digests.check(&load::SOCKETS)?;
     let reader = SocketReader::new().map_err(failure)?;
     let stop = interrupt::catch().map_err(Failure::broken)?;
     let every = Duration::from_nanos(flags.every.0);
@@ -155,7 +159,12 @@ mod tests {
             private: [0; cwnd_kernel::PRIVATE_WORDS],
         };
         let sockets = vec![socket("cubic", 5), socket("cwnd_tendigits1", 7), socket("cwnd_bulk", 900_000)];
-        let flags = |all, most| WatchFlags { all, every: Time::from_secs(1), most };
+        let flags = |all, most| WatchFlags {
+            all,
+            every: Time::from_secs(1),
+            most,
+            digests: DigestsFlag { digests: None },
+        };
         for columns in [80, 100, 160] {
             let text = text(sockets.clone(), &[], &flags(true, 30), Some(columns));
             assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}: {text}");
