@@ -178,12 +178,17 @@ fn own_network() -> String {
     link.to_string_lossy().into_owned()
 }
 
-/// When a process began, in ticks since the machine was started; nothing if there is none.
+/// When a process began, in ticks since the machine was started; nothing if there is none, or if it has ended and its parent has not
+/// waited for it.
 fn began(process: u32) -> String {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The second field is the program's name in brackets, and may have spaces in it.
     let after = stat.rsplit_once(") ").map(|(_, after)| after).unwrap_or_default();
-    after.split(' ').nth(19).unwrap_or_default().to_owned()
+    let mut fields = after.split(' ');
+    if fields.next().is_some_and(|state| ["Z", "X"].contains(&state)) {
+        return String::new();
+    }
+    fields.nth(18).unwrap_or_default().to_owned()
 }
 
 /// Whether something can be the name of a namespace.
@@ -207,6 +212,14 @@ mod tests {
         let own = began(std::process::id());
         assert!(own.parse::<u64>().is_ok(), "{own}");
         assert_eq!(began(u32::MAX), "");
+        // One that has ended is none, before its parent waits for it as well.
+        let mut ended = std::process::Command::new("sleep").arg("0").spawn().unwrap();
+        let patience = std::time::Instant::now();
+        while !began(ended.id()).is_empty() {
+            assert!(patience.elapsed().as_secs() < 20, "{}", began(ended.id()));
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert!(ended.wait().unwrap().success());
     }
 
     #[test]

@@ -10,10 +10,13 @@ use std::path::Path;
 pub struct Job {
     /// Lines for a shell, in the folder `/job`. `cwnd` and `ip` are in its path.
     pub script: String,
-    /// Files: names in that folder or absolute paths, and contents.
+    /// Files: names in that folder or absolute paths, and contents. All can be executed.
     pub files: Vec<(String, Vec<u8>)>,
     /// The first process.
     pub init: Init,
+    /// Whether standard output is passed on apart from standard error and the kernel's messages ([`Printed`](crate::Printed)). Standard
+    /// input is empty then.
+    pub streams: bool,
 }
 
 /// The first process of a machine.
@@ -53,15 +56,21 @@ ip link set lo up
 exec sh /run-job
 ";
 
-/// Runs the job. It prints on the first serial line. Its exit code and the length and bytes of its result go to the second one.
+/// Runs the job, which prints on the first serial line. Its exit code and the length and bytes of its result go to the second one.
 const RUN_JOB: &str = r#"stty -F /dev/ttyS1 raw -echo
 cd /job
-sh /job/script
+RUN
 code=$?
 test -f result || : > result
 { echo "ended $code $(wc -c < result)"; cat result; } > /dev/ttyS1
 poweroff -f
 "#;
+
+/// How the job is run.
+const RUN: &str = "sh /job/script";
+/// The same with standard output on the third serial line.
+const RUN_WITH_STREAMS: &str = "stty -F /dev/ttyS2 raw -echo
+sh /job/script < /dev/null > /dev/ttyS2";
 
 /// Folders that are there before anything is mounted.
 const FOLDERS: [&str; 14] = [
@@ -84,7 +93,8 @@ pub fn write(kernel: &Kernel, program: &Path, job: &Job, file: &Path) -> Result<
         }
     };
     archive.add("init", format!("{BEGIN}{then}").as_bytes(), 0o100_755)?;
-    archive.add("run-job", RUN_JOB.as_bytes(), 0o100_755)?;
+    let run_job = RUN_JOB.replace("RUN", if job.streams { RUN_WITH_STREAMS } else { RUN });
+    archive.add("run-job", run_job.as_bytes(), 0o100_755)?;
     let busybox = which("busybox").ok_or("there is no `busybox`")?;
     archive.copy("bin/busybox", &busybox)?;
     for command in COMMANDS {
@@ -105,7 +115,7 @@ pub fn write(kernel: &Kernel, program: &Path, job: &Job, file: &Path) -> Result<
     archive.add("job/script", job.script.as_bytes(), 0o100_755)?;
     for (name, content) in &job.files {
         let name = name.strip_prefix('/').map_or_else(|| format!("job/{name}"), str::to_owned);
-        archive.add(&name, content, 0o100_644)?;
+        archive.add(&name, content, 0o100_755)?;
     }
     archive.finish()
 }

@@ -28,7 +28,7 @@ mod systemd;
 pub use engine::{DEFAULT_KERNEL, VERSION, VirtualKernel, answer};
 pub use initramfs::{Init, Job};
 pub use kernel::{Kernel, default_folder};
-pub use machine::{Clock, Ended, Machine};
+pub use machine::{Clock, Ended, Machine, Printed};
 pub use systemd::missing as systemd_missing;
 
 use std::path::Path;

@@ -5,7 +5,7 @@ use crate::kernel::Kernel;
 use crate::missing;
 use crate::processor::OneProcessor;
 use std::fs;
-use std::io::{BufRead, BufReader, ErrorKind};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -45,6 +45,15 @@ pub struct Ended {
     pub code: i32,
     /// What it wrote into the file `result`, in its folder.
     pub result: Vec<u8>,
+}
+
+/// What a machine prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Printed<'a> {
+    /// Some of the job's standard output, if the job has [`Job::streams`].
+    Output(&'a [u8]),
+    /// A line of anything else: the kernel's messages, standard error, and standard output without streams.
+    Line(&'a str),
 }
 
 /// How often it is looked whether a job is to be stopped.
@@ -88,43 +97,62 @@ impl Machine {
         Ok(Machine { kernel, program, clock: Clock::default(), memory: 1024, at_most })
     }
 
-    /// Boots, runs a job, and returns what it left. Each line that it prints goes to `line`. Ends the machine when `stop` is true.
+    /// Boots, runs a job, and returns what it left. What it prints goes to `printed`. Ends the machine when `stop` is true.
     ///
     /// # Errors
     /// If something is missing, the machine ends before the job does, or it takes too long.
-    pub fn run(&self, job: &Job, stop: &AtomicBool, mut line: impl FnMut(&str)) -> Result<Ended, String> {
+    pub fn run(
+        &self,
+        job: &Job,
+        stop: &AtomicBool,
+        mut printed: impl FnMut(Printed<'_>),
+    ) -> Result<Ended, String> {
         if let [first, ..] = &missing()[..] {
             return Err(first.clone());
         }
         let folder = Folder::new()?;
         let (archive, result) = (folder.0.join("initramfs"), folder.0.join("result"));
         initramfs::write(&self.kernel, &self.program, job, &archive)?;
+        let output = job.streams.then(|| folder.0.join("output"));
         let errors = folder.0.join("errors");
         let to_errors =
             fs::File::create(&errors).map_err(|error| format!("{}: {error}", errors.display()))?;
         let mut qemu = Qemu(
-            self.command(&archive, &result)
+            self.command(&archive, &result, output.as_deref())
                 .stderr(to_errors)
                 .spawn()
                 .map_err(|error| format!("`qemu-system-x86_64`: {error}"))?,
         );
         let mut processor = (self.clock == Clock::Instructions).then(|| OneProcessor::new(qemu.0.id()));
         let (sender, lines) = mpsc::channel();
-        let printed = qemu.0.stdout.take().ok_or("the machine has no serial line")?;
+        let lines_of = qemu.0.stdout.take().ok_or("the machine has no serial line")?;
         let reader = std::thread::spawn(move || {
-            for line in BufReader::new(printed).split(b'\n').map_while(Result::ok) {
+            for line in BufReader::new(lines_of).split(b'\n').map_while(Result::ok) {
                 let line = String::from_utf8_lossy(&line);
                 if sender.send(line.trim_end_matches('\r').to_owned()).is_err() {
                     return;
                 }
             }
         });
+        let mut output = output.map(Growing::new);
+        let mut pass_on = |printed: &mut dyn FnMut(Printed<'_>)| {
+            if let Some(new) = output.as_mut().map(Growing::new_bytes).filter(|new| !new.is_empty()) {
+                printed(Printed::Output(&new));
+            }
+        };
         let begin = Instant::now();
         loop {
-            match lines.recv_timeout(TICK) {
-                Ok(said) => line(&said),
-                Err(mpsc::RecvTimeoutError::Disconnected) => break,
-                Err(mpsc::RecvTimeoutError::Timeout) => (),
+            let ended = match lines.recv_timeout(TICK) {
+                Ok(said) => {
+                    printed(Printed::Line(&said));
+                    false
+                }
+                Err(mpsc::RecvTimeoutError::Disconnected) => true,
+                Err(mpsc::RecvTimeoutError::Timeout) => false,
+            };
+            pass_on(&mut printed);
+            if ended {
+                break;
             }
             if let Some(processor) = &mut processor {
                 processor.renew();
@@ -138,6 +166,7 @@ impl Machine {
         }
         let _ = reader.join();
         let status = qemu.0.wait().map_err(|error| format!("`qemu-system-x86_64`: {error}"))?;
+        pass_on(&mut printed);
         let ended = fs::read(&result).ok().as_deref().and_then(ended);
         ended.ok_or_else(|| {
             let said = fs::read_to_string(&errors).unwrap_or_default();
@@ -146,7 +175,7 @@ impl Machine {
         })
     }
 
-    fn command(&self, archive: &Path, result: &Path) -> Command {
+    fn command(&self, archive: &Path, result: &Path, output: Option<&Path>) -> Command {
         let mut qemu = Command::new("qemu-system-x86_64");
         qemu.args(["-accel", "tcg", "-cpu", PROCESSOR, "-smp", "1", "-seed", "1"])
             .args(["-m", &self.memory.to_string()])
@@ -156,6 +185,9 @@ impl Machine {
             .arg(&self.kernel.image)
             .arg("-initrd")
             .arg(archive);
+        if let Some(output) = output {
+            qemu.args(["-serial", &format!("file:{}", output.display())]);
+        }
         let mut arguments = KERNEL_ARGUMENTS.to_owned();
         if self.clock == Clock::Instructions {
             qemu.args(INSTRUCTIONS);
@@ -180,6 +212,30 @@ fn ended(written: &[u8]) -> Option<Ended> {
     let length: usize = length.parse().ok()?;
     (result.len() == length).then_some(())?;
     Some(Ended { code: code.parse().ok()?, result: result.to_vec() })
+}
+
+/// A file that another process appends to.
+struct Growing {
+    path: PathBuf,
+    file: Option<fs::File>,
+}
+
+impl Growing {
+    fn new(path: PathBuf) -> Growing {
+        Growing { path, file: None }
+    }
+
+    /// Returns what was appended since the last time. A file that is not there yet is empty.
+    fn new_bytes(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        if self.file.is_none() {
+            self.file = fs::File::open(&self.path).ok();
+        }
+        if let Some(file) = &mut self.file {
+            let _ = file.read_to_end(&mut bytes);
+        }
+        bytes
+    }
 }
 
 /// A running QEMU, which ends when this is dropped.
@@ -220,6 +276,20 @@ impl Drop for Folder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_grows_is_read_once() {
+        let folder = Folder::new().unwrap();
+        let path = folder.0.join("output");
+        let mut growing = Growing::new(path.clone());
+        assert!(growing.new_bytes().is_empty());
+        let mut file = fs::File::create(&path).unwrap();
+        for part in [&b"ab\r\n"[..], b"\xff"] {
+            std::io::Write::write_all(&mut file, part).unwrap();
+            assert_eq!(growing.new_bytes(), part);
+        }
+        assert!(growing.new_bytes().is_empty());
+    }
 
     #[test]
     fn a_result_is_whole_or_none() {

@@ -18,6 +18,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
     written(stdout.write_all(printable(text).as_bytes()).and_then(|()| stdout.flush()))
 }
 
+/// Writes bytes to standard output as they are.
+pub fn pass_on(bytes: &[u8]) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    written(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+}
+
 /// Returns the failure of having written to standard output. A reader that has gone away is none.
 pub fn written(result: io::Result<()>) -> Result<(), Failure> {
     match result {

@@ -179,7 +179,9 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     } else {
         run_program(flags, &mut link)
     };
-    let Link { testbed, log, .. } = link;
+    let Link { testbed, mut log, .. } = link;
+    // What comes when the program has ended, or while the link is taken down, does not count.
+    let logged = log.as_mut().map_or(Ok(()), |log| log.last(testbed.snapshot()));
     if !flags.command.is_empty() && !flags.quiet {
         terminal::tell!("\n{}", live.text(testbed.snapshot(), terminal::columns()).trim_end());
     }
@@ -187,6 +189,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     // After an error, too: the capture is written to its end.
     let taken_down = take_down(testbed, capture);
     let ended = ended?;
+    logged?;
     let TakenDown { record, other_drops } = taken_down?;
     if let Some(log) = log {
         log.end(&record, &other_drops, ended.map(exit_code))?;
@@ -215,7 +218,7 @@ impl Link {
                 self.flags = flags.clone();
                 log.as_mut().map_or(Ok(()), |log| log.changed(*at, scenario))?;
             }
-            request.answer(changed.map(|(_, scenario, _)| comparison::title(&scenario)));
+            request.answer(changed.map(|(_, scenario, _)| comparison::link(&scenario)));
         }
         match &mut self.log {
             Some(log) => log.look(self.testbed.snapshot()),
@@ -335,7 +338,7 @@ fn keep_up(
     output::print(&format!(
         "\n  {}  ==  {}  ==  {}\n\n  Run programs with `ip netns exec {own}-a{} COMMAND`; {}.\n\n",
         end("a", address::sender),
-        comparison::title(scenario),
+        comparison::link(scenario),
         end("b", address::receiver),
         if last == 0 { "" } else { "1" },
         flags.duration.map_or("Ctrl-C ends it".to_owned(), |duration| format!("it ends after {duration}"))

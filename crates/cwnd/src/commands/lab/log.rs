@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use cwnd_lab::{LinkCounts, Record, Snapshot, validity_warnings};
-use cwnd_scenario::{QueueLimit, Rate, Scenario, Time};
+use cwnd_scenario::{Loss, QueueLimit, Rate, Scenario, Time};
 use cwnd_study::output_file;
 use serde::Serialize;
 use std::{
@@ -67,6 +67,17 @@ struct Settings {
     buffer_packets: Option<u32>,
     /// None if it is not a number of bytes.
     buffer_bytes: Option<u64>,
+    /// The discipline of the queue, as `--queue` takes it.
+    queue: String,
+    /// Losses on the line, jitter, slots and the policer, as their settings are written; none if there are none.
+    loss: Option<String>,
+    jitter: Option<String>,
+    slot: Option<String>,
+    policer: Option<String>,
+    /// The share of packets of which copies are made.
+    duplication: f64,
+    /// Whether its rate follows a schedule or a trace.
+    schedule: bool,
 }
 
 #[derive(Serialize)]
@@ -130,6 +141,13 @@ impl Log {
                 QueueLimit::Bytes(bytes) => Some(bytes),
                 _ => None,
             },
+            queue: link.queue.discipline.to_string(),
+            loss: (link.loss != Loss::None).then(|| link.loss.to_string()),
+            duplication: link.effects.duplication,
+            jitter: link.effects.jitter.map(|jitter| jitter.to_string()),
+            slot: link.effects.slot.map(|slot| slot.to_string()),
+            policer: link.effects.policer.map(|policer| policer.to_string()),
+            schedule: link.schedule.is_some(),
         });
         let line = Line::Links { at_s: seconds(at), links: links.collect() };
         self.write(&line)
@@ -153,7 +171,16 @@ impl Log {
         self.write(&line)
     }
 
-    /// Writes the last interval and the summary.
+    /// Writes the last interval.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub fn last(&mut self, now: Snapshot) -> Result<(), Failure> {
+        self.every = Time(1);
+        self.look(now)
+    }
+
+    /// Writes the summary of what was counted up to the last interval.
     ///
     /// # Errors
     /// If it could not be written.
@@ -163,11 +190,11 @@ impl Log {
         other_drops: &[String],
         exit_code: Option<u8>,
     ) -> Result<(), Failure> {
-        let end = Snapshot { counts: record.at_end.clone(), ..Snapshot::default() };
+        let end = &self.before;
         let late = |share| seconds(record.lateness.quantile(share));
         let line = Line::Summary {
             duration_s: seconds(end.counts.at),
-            links: counted(&self.links, &Snapshot::default(), &end),
+            links: counted(&self.links, &Snapshot::default(), end),
             late_p50_s: late(0.5),
             late_p99_s: late(0.99),
             late_max_s: seconds(record.lateness.max),
@@ -176,8 +203,6 @@ impl Log {
             validity_warnings: validity_warnings(record),
             exit_code,
         };
-        self.every = Time(1);
-        self.look(end)?;
         self.write(&line)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{failure::Failure, interrupt, output, terminal};
 use clap::Args;
-use cwnd_vm::{Clock, Init, Job, Kernel, Machine};
+use cwnd_vm::{Clock, Init, Job, Kernel, Machine, Printed};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -12,7 +12,8 @@ use std::{
 
 const EXAMPLES: &str = "\
 In the machine the command runs as root. `cwnd` is this program, `ip` is iproute2's, and the rest is BusyBox. It has no network but
-those that the command makes. The kernel is the newest of the version that was fetched before, or else the newest of Debian's
+those that the command makes, and its standard input is empty. Its standard output is this command's; its standard error and the
+kernel's messages go to standard error. The exit code is the command's. The kernel is the newest of the version that was fetched before, or else the newest of Debian's
 packages for virtual machines, which is fetched.
 
 Examples:
@@ -56,7 +57,7 @@ pub struct Flags {
     #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
     at_most: u64,
 
-    /// A file for the machine, and its absolute path there.
+    /// A file for the machine, and its absolute path there. `cwnd` is there already, also as /usr/local/bin/cwnd.
     #[arg(long, value_name = "FILE=PATH", value_parser = file)]
     file: Vec<(PathBuf, String)>,
 
@@ -69,7 +70,7 @@ pub struct Flags {
     command: Vec<String>,
 }
 
-/// Do what the flags ask. The command's failure is a failure.
+/// Do what the flags ask. The exit code of a command that fails is that of the failure.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
     let stop = interrupt::catch().map_err(Failure::broken)?;
     let mut missing = cwnd_vm::missing();
@@ -93,10 +94,13 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         ..Machine::new(kernel).map_err(Failure::broken)?
     };
     let mut failed = None;
-    let ended = machine.run(&job, &stop, |line| {
-        if let Err(failure) = output::print(&format!("{line}\n")) {
-            failed.get_or_insert(failure);
+    let ended = machine.run(&job, &stop, |printed| match printed {
+        Printed::Output(bytes) => {
+            if let Err(failure) = output::pass_on(bytes) {
+                failed.get_or_insert(failure);
+            }
         }
+        Printed::Line(line) => terminal::tell!("{line}"),
     });
     let ended = ended.map_err(|why| match stop.load(Ordering::Relaxed) {
         true => Failure::stopped(why),
@@ -105,7 +109,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     match (failed, ended.code) {
         (Some(failure), _) => Err(failure),
         (None, 0) => Ok(()),
-        (None, code) => Err(Failure::broken(format!("the command ended with {code}"))),
+        (None, code) => Err(Failure::of_program(u8::try_from(code).unwrap_or(1), "")),
     }
 }
 
@@ -114,7 +118,7 @@ fn job(flags: &Flags) -> Result<Job, Failure> {
     let read = |file: &Path| {
         fs::read(file).map_err(|error| Failure::bad_input(format!("{}: {error}", file.display())))
     };
-    let mut job = Job { script: script(&flags.command), ..Job::default() };
+    let mut job = Job { script: script(&flags.command), streams: true, ..Job::default() };
     for (file, path) in &flags.file {
         job.files.push((path.clone(), read(file)?));
     }
