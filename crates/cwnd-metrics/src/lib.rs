@@ -39,7 +39,7 @@ use serde::Serialize;
 /// Counts up whenever a metric that is made from samples gets another formula, so that stored values are told apart. A new
 /// metric leaves it: the other values stay as they are, and runs that were stored before lack only the new one. Metrics that
 /// are made from counts are computed again whenever they are read.
-pub const SAMPLED_VERSION: u32 = 7;
+pub const SAMPLED_VERSION: u32 = 8;
 
 /// The metrics of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -2,7 +2,7 @@
 
 use super::view::{Flows, View, jain_index, mean_of, transmission};
 use crate::statistics::percentile;
-use cwnd_scenario::{Rate, SampleState, Time, Trace};
+use cwnd_scenario::{LinkSpec, Rate, SampleState, Time, Trace};
 
 /// A window counts as at its maximum from the first sample that is within this part of the greatest one.
 const AT_MAXIMUM: f64 = 0.95;
@@ -78,22 +78,17 @@ pub(super) fn rtt_percentile(view: &View<'_>, flows: Flows<'_>, percent: f64) ->
 pub(super) fn queue_delay_percentile(view: &View<'_>, flows: Flows<'_>, percent: f64) -> Option<f64> {
     let trace = view.outcome.trace.as_ref()?;
     let samples = view.samples.as_ref()?;
-    let links = &view.scenario.network.links;
-    let bytes = f64::from(view.scenario.stack.full_packet());
     let mut delays = Vec::new();
     for flow in flows {
-        // For each sampled queue on the flow's way, its place in the trace and what a packet in it costs.
-        let queues: Vec<(usize, f64)> = view.scenario.flows[*flow]
-            .route
-            .iter()
-            .filter_map(|link| {
-                let queue = trace.queues.iter().position(|name| *name == links[*link].name)?;
-                Some((queue, transmission(links[*link].rate, bytes)))
-            })
+        // The sampled queues on the flow's way, with their places in the trace.
+        let links = view.scenario.flows[*flow].route.iter().map(|link| &view.scenario.network.links[*link]);
+        let queues: Vec<(usize, &LinkSpec)> = links
+            .filter_map(|link| Some((trace.queues.iter().position(|name| *name == link.name)?, link)))
             .collect();
         delays.extend(samples[*flow].iter().map(|sample| {
-            let lengths = &trace.queue_lengths[sample.time_index];
-            queues.iter().map(|(queue, each)| f64::from(lengths[*queue]) * each).sum::<f64>()
+            let (time, lengths) = (trace.times[sample.time_index], &trace.queue_lengths[sample.time_index]);
+            let wait = |(queue, link): &(usize, &LinkSpec)| wait_s(view, link, time, lengths[*queue]);
+            queues.iter().map(wait).sum::<f64>()
         }));
     }
     percentile(&delays, percent)
@@ -105,12 +100,23 @@ pub(super) fn link_queue_delay_percentile(view: &View<'_>, link: usize, percent:
     let trace = view.outcome.trace.as_ref()?;
     let spec = view.scenario.network.links.get(link)?;
     let queue = trace.queues.iter().position(|name| *name == spec.name)?;
-    let rate = spec.mean_rate(view.outcome.begin, view.outcome.end)?;
-    let each = f64::from(view.scenario.stack.full_packet()) * 8.0 / rate;
+    spec.mean_rate(view.outcome.begin, view.outcome.end)?;
     let sampled = trace.times.iter().zip(&trace.queue_lengths);
     let counted = sampled.filter(|(time, _)| **time >= view.outcome.begin);
-    let delays: Vec<f64> = counted.map(|(_, lengths)| f64::from(lengths[queue]) * each).collect();
+    let delays: Vec<f64> = counted.map(|(time, lengths)| wait_s(view, spec, *time, lengths[queue])).collect();
     percentile(&delays, percent)
+}
+
+/// How long so many full packets take to leave a link from a time on, at the rates that it has then, seconds. Those that it never
+/// transmits wait until the end of the run.
+fn wait_s(view: &View<'_>, link: &LinkSpec, from: Time, packets: u32) -> f64 {
+    let full = view.scenario.stack.full_packet();
+    if link.schedule.is_none() {
+        return f64::from(packets) * transmission(link.rate, f64::from(full));
+    }
+    let bits = u64::from(packets) * u64::from(full) * 8;
+    let until_end = || Time(view.outcome.end.0.saturating_sub(from.0)).as_secs_f64();
+    link.scheduled_transmission_s(from, bits).unwrap_or_else(until_end)
 }
 
 pub(super) fn convergence_time_s(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {

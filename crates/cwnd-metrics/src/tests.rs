@@ -1,6 +1,9 @@
 use super::*;
 use cwnd_experiment::{ExperimentSpec, FlowGroup, LineDelay, OrBottleneck, Topology};
-use cwnd_scenario::{AlgorithmSpec, FlowOutcome, QueueLimit, Rate, Sample, SampleState, StackProfile, Trace};
+use cwnd_scenario::{
+    AlgorithmSpec, FlowOutcome, QueueLimit, Rate, Sample, SampleState, Schedule, StackProfile, Step, Steps,
+    Trace,
+};
 
 /// Three forward flows and a reverse one over 10 s at 100 Mbit/s.
 fn scenario() -> Scenario {
@@ -531,6 +534,46 @@ fn names_say_of_what_a_metric_is() {
     ] {
         assert_eq!(found(name), None, "{name}");
     }
+}
+
+/// The queue has 0 to 20 packets of 84 us each at the sample times 0, 0.5, ... 10 s.
+#[test]
+fn queue_delays_are_at_the_rates_that_come() {
+    let step = |at, rate| Step { at: Time::from_secs(at), rate: Rate(rate), delay: Time::from_millis(10) };
+    let with = |steps: Vec<Step>| {
+        let mut scenario = scenario();
+        let bottleneck = scenario.network.bottleneck;
+        scenario.network.links[bottleneck].schedule = Some(Schedule::Steps(Steps { steps, period: None }));
+        scenario
+    };
+    let outcome = sampled();
+    let get = |scenario: &Scenario, name: &str| value(scenario, &outcome, name);
+    // A tenth of the rate from 5 s on: 10 to 20 packets take 8.4 to 16.8 ms, and the others less than 1 ms.
+    let slower = with(vec![step(5, 10_000_000)]);
+    close(get(&slower, "bottleneck.link_queue_delay_p50_s"), 8.4e-3);
+    close(get(&slower, "bottleneck.link_queue_delay_p95_s"), 19.0 * 0.84e-3);
+    close(get(&slower, "flow2.queue_delay_p50_s"), 11.0 * 0.84e-3);
+    // From 9 s to 9.6 s nothing goes: 18 and 19 packets wait for 0.6 and 0.1 s.
+    let outage = with(vec![step(9, 0), Step { at: Time::from_millis(9_600), ..step(0, 100_000_000) }]);
+    close(get(&outage, "bottleneck.link_queue_delay_p95_s"), 0.1 + 19.0 * 84e-6);
+    // What never goes waits until the end, for 1 and 0.5 s.
+    close(get(&with(vec![step(9, 0)]), "bottleneck.link_queue_delay_p95_s"), 0.5);
+}
+
+#[test]
+fn no_delay_is_taken_off_where_it_changes() {
+    let varying = |link: usize, delay| {
+        let mut scenario = scenario();
+        let step = Step { at: Time::from_secs(5), rate: Rate(10_000_000), delay: Time::from_millis(delay) };
+        scenario.network.links[link].schedule =
+            Some(Schedule::Steps(Steps { steps: vec![step], period: None }));
+        ["queueing_delay_mean_s", "jain_queueing_delay"]
+            .map(|name| value(&scenario, &outcome(), name).is_some())
+    };
+    let scenario = scenario();
+    let (forward, back) = (scenario.network.bottleneck, scenario.flows[0].ack_route[1]);
+    assert_eq!((varying(forward, 10), varying(forward, 20)), ([true; 2], [false; 2]));
+    assert_eq!((varying(back, 10), varying(back, 1)), ([true; 2], [false; 2]));
 }
 
 #[test]

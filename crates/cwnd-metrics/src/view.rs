@@ -89,6 +89,18 @@ impl<'a> View<'a> {
             + self.on_wire(&spec.ack_route, f64::from(stack.ack_size))
     }
 
+    /// Returns whether a flow's data crosses the bottleneck.
+    pub fn crosses_bottleneck(&self, flow: usize) -> bool {
+        self.scenario.flows[flow].route.contains(&self.scenario.network.bottleneck)
+    }
+
+    /// Returns whether the propagation delay of a flow's way there or back changes over time.
+    pub(super) fn delay_varies(&self, flow: usize) -> bool {
+        let spec = &self.scenario.flows[flow];
+        let mut links = spec.route.iter().chain(&spec.ack_route);
+        links.any(|link| self.scenario.network.links[*link].delay_varies())
+    }
+
     /// How long links take to transmit so many bytes, one after the other, seconds.
     pub(super) fn on_wire(&self, links: &[usize], bytes: f64) -> f64 {
         links.iter().map(|link| transmission(self.scenario.network.links[*link].rate, bytes)).sum()
@@ -218,6 +230,10 @@ pub(super) fn rtt_max_s(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
 }
 
 pub(super) fn queueing_delay_mean_s(view: &View<'_>, flows: Flows<'_>) -> Option<f64> {
+    // The counts do not tell which round-trip times belong to which delay.
+    if flows.iter().any(|flow| view.delay_varies(*flow)) {
+        return None;
+    }
     let over = |flow: &usize| {
         let counted = view.flow(*flow);
         counted.rtt_sum_s - counted.rtt_samples as f64 * view.unloaded_rtt(*flow)

@@ -100,6 +100,17 @@ impl LinkSpec {
         }
     }
 
+    /// Returns how long a link with a schedule takes from a time on to transmit so many bits, seconds; none if it never has, or has no
+    /// schedule.
+    pub fn scheduled_transmission_s(&self, from: Time, bits: u64) -> Option<f64> {
+        self.schedule.as_ref()?.transmission_s(self.rate, from, bits)
+    }
+
+    /// Returns whether its propagation delay changes over time.
+    pub fn delay_varies(&self) -> bool {
+        matches!(&self.schedule, Some(Schedule::Steps(steps)) if steps.steps.iter().any(|step| step.delay != self.delay))
+    }
+
     /// Returns the highest rate that it ever has. At an opportunity of a trace packets take no time.
     pub fn fastest_rate(&self) -> Rate {
         match &self.schedule {

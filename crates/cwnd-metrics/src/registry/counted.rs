@@ -204,7 +204,7 @@ pub(super) static COUNTED: &[Metric] = &[
         scopes: EVERY,
         range: Range::FROM_ZERO,
         formula: "mean RTT - RTT of a packet and its ACK that wait for nobody",
-        about: "Propagation and transmission on every link are taken off. The wait of a delayed ACK stays in it.",
+        about: "Propagation and transmission on every link are taken off. The wait of a delayed ACK stays in it. Not there if a schedule changes the delay of a link on the way: use `queue_delay_p50_s` there.",
         source: "",
         measure: Measure::Counted(view::queueing_delay_mean_s),
     },

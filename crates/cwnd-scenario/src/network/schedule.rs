@@ -87,9 +87,49 @@ impl Schedule {
         let rate = bits as f64 / Time(end.0.saturating_sub(begin.0)).as_secs_f64();
         (bits > 0 && rate.is_finite()).then_some(rate)
     }
+
+    /// Returns how long a link of this rate takes from a time on to transmit so many bits, seconds; none if it never has.
+    pub(super) fn transmission_s(&self, own: Rate, from: Time, bits: u64) -> Option<f64> {
+        let ns = match self {
+            Schedule::Steps(steps) => steps.transmission_ns(own, from, bits)?,
+            Schedule::Trace(trace) => trace.transmission_ns(from, bits),
+        };
+        Some(ns / 1e9)
+    }
 }
 
 impl Steps {
+    fn transmission_ns(&self, own: Rate, from: Time, bits: u64) -> Option<f64> {
+        let period = self.period.map(|period| period.0).filter(|period| *period > 0);
+        // Bits times 10^9, as rates times nanoseconds are.
+        let mut left = u128::from(bits) * 1_000_000_000;
+        let (mut at, mut elapsed) = (period.map_or(from.0, |period| from.0 % period), 0.0);
+        if let Some(length) = period
+            && let Some(capacity) = self.capacity_bits(own, Time(length))
+        {
+            let whole = left.checked_div(capacity * 1_000_000_000)?;
+            left -= whole * capacity * 1_000_000_000;
+            elapsed += whole as f64 * length as f64;
+        }
+        while left > 0 {
+            let next = self.steps.partition_point(|step| step.at.0 <= at);
+            let rate = if next == 0 { own } else { self.steps[next - 1].rate };
+            let end = self.steps.get(next).map(|step| step.at.0).or(period);
+            let capacity = end.map(|end| u128::from(rate.0) * u128::from(end - at));
+            match (end, capacity) {
+                _ if rate == Rate::UNLIMITED => break,
+                (Some(end), Some(capacity)) if capacity < left => {
+                    left -= capacity;
+                    elapsed += (end - at) as f64;
+                    at = if Some(end) == period { 0 } else { end };
+                }
+                _ if rate.0 == 0 => return None,
+                _ => return Some(elapsed + left as f64 / rate.0 as f64),
+            }
+        }
+        Some(elapsed)
+    }
+
     fn capacity_bits(&self, own: Rate, end: Time) -> Option<u128> {
         let rates = || std::iter::once(own).chain(self.steps.iter().map(|step| step.rate));
         if rates().any(|rate| rate == Rate::UNLIMITED) {
@@ -114,6 +154,17 @@ impl Steps {
 }
 
 impl DeliveryTrace {
+    fn transmission_ns(&self, from: Time, bits: u64) -> f64 {
+        let length = u64::from(self.times_ms.last().copied().unwrap_or(1).max(1));
+        let needed = bits.div_ceil(u64::from(DeliveryTrace::BYTES) * 8);
+        let Some(last) = (self.opportunities(from) + needed).checked_sub(1).filter(|_| needed > 0) else {
+            return 0.0;
+        };
+        let all = self.times_ms.len() as u64;
+        let at_ms = last / all * length + u64::from(self.times_ms[(last % all) as usize]);
+        at_ms as f64 * 1e6 - from.0 as f64
+    }
+
     /// Returns how many opportunities come until `end`, those at `end` included.
     fn opportunities(&self, end: Time) -> u64 {
         let length = u64::from(self.times_ms.last().copied().unwrap_or(1).max(1));
@@ -154,6 +205,44 @@ mod tests {
         assert_eq!(mean(Some(4), 2, 6), Some(50e6 / 4.0));
         let unlimited = Steps { steps: vec![step(1, u64::MAX)], period: None };
         assert_eq!(Schedule::Steps(unlimited).mean_rate(Rate(MBIT), Time::ZERO, Time::from_secs(2)), None);
+    }
+
+    #[test]
+    fn what_waits_goes_at_the_rates_that_come() {
+        let step = |at, rate| Step { at: Time::from_secs(at), rate: Rate(rate), delay: Time::ZERO };
+        let time = |period: Option<u64>, from_ms, bits| {
+            let steps = vec![step(2, 30 * MBIT), step(3, 0)];
+            let steps = Steps { steps, period: period.map(Time::from_secs) };
+            Schedule::Steps(steps).transmission_s(Rate(10 * MBIT), Time::from_millis(from_ms), bits)
+        };
+        assert_eq!(time(None, 0, 0), Some(0.0));
+        assert_eq!(time(None, 0, 5 * MBIT), Some(0.5));
+        // 10 Mbit until 2 s, and 15 Mbit at 30 Mbit/s.
+        assert_eq!(time(None, 1_000, 25 * MBIT), Some(1.5));
+        assert_eq!(time(None, 2_500, 15 * MBIT), Some(0.5));
+        assert_eq!(time(None, 2_500, 16 * MBIT), None);
+        // Every 4 s the outage ends. A period has 50 Mbit: two of them and 15 Mbit until 3 s, and 1 Mbit from 4 s on.
+        assert_eq!(time(Some(4), 2_500, 16 * MBIT), Some(1.6));
+        assert_eq!(time(Some(4), 10_500, 116 * MBIT), Some(9.6));
+        let dead = Steps { steps: vec![step(0, 0)], period: Some(Time::from_secs(1)) };
+        assert_eq!(Schedule::Steps(dead).transmission_s(Rate(MBIT), Time::ZERO, 1), None);
+        let unlimited = Steps { steps: vec![step(1, u64::MAX)], period: None };
+        assert_eq!(Schedule::Steps(unlimited).transmission_s(Rate(MBIT), Time::ZERO, 3 * MBIT), Some(1.0));
+    }
+
+    #[test]
+    fn what_waits_goes_at_the_opportunities_that_come() {
+        let trace = DeliveryTrace { name: "test".to_owned(), times_ms: [2, 5, 10].into() };
+        let time = |from_us: u64, bytes: u64| {
+            let from = Time(from_us * 1_000);
+            Schedule::Trace(trace.clone()).transmission_s(Rate(MBIT), from, 8 * bytes).unwrap()
+        };
+        // At 2, 5, 10, 12, 15, 20 ms.
+        assert_eq!(time(0, 0), 0.0);
+        assert_eq!(time(0, 1_500), 2e-3);
+        assert_eq!(time(0, 1_501), 5e-3);
+        assert!((time(2_500, 6_000) - 12.5e-3).abs() < 1e-12);
+        assert!((time(10_000, 1_500) - 2e-3).abs() < 1e-12);
     }
 
     #[test]
