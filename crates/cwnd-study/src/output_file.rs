@@ -57,6 +57,7 @@ pub fn write_with(
 pub fn create_directory(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path).or_else(|error| match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(io::Error::new(io::ErrorKind::NotADirectory, "it is there, and is no directory")),
         Err(unread) if error.kind() == io::ErrorKind::AlreadyExists => Err(unread),
         _ => Err(error),
     })

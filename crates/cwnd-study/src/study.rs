@@ -13,7 +13,7 @@ pub use stated::{StatedAt, StatedLine};
 
 use crate::{EngineKind, STATE, engines::ENGINE};
 use cwnd_experiment::{
-    ExperimentSpec, FlowGroup,
+    ExperimentSpec, FlowGroup, StackChoice,
     settings::{SETTINGS, Setting},
 };
 use cwnd_scenario::{DeliveryTrace, Scenario, SizeTable, Time};
@@ -518,13 +518,39 @@ impl Study {
     }
 }
 
+/// Settings of the simulator alone.
+const SIMULATED: [&str; 4] = ["timer-hz", "linux-version", "send-overhead", "ties"];
+
 impl Cell {
+    /// Returns the settings whose values in effect are others than those of an experiment with the same topology, bottleneck, duration and
+    /// stack that says nothing else, as they are written.
+    pub fn unusual_settings(&self) -> Vec<(&'static Setting, String)> {
+        let said = &self.experiment;
+        let StackChoice { profile, transport, packet_size, mtu, .. } = said.stack;
+        let stack = StackChoice { profile, transport, packet_size, mtu, ..StackChoice::default() };
+        let plain = ExperimentSpec {
+            algorithm: "cubic".parse().ok(),
+            topology: said.topology.clone(),
+            rate: said.rate,
+            delay: said.delay.clone(),
+            buffer: said.buffer.clone(),
+            duration: said.duration,
+            stack,
+            ..ExperimentSpec::default()
+        };
+        let scenario = plain.resolve(1).ok();
+        let usual =
+            |setting: &Setting| scenario.as_ref().and_then(|scenario| (setting.get)(&plain, scenario));
+        self.settings().filter(|(setting, value)| usual(setting).as_ref() != Some(value)).collect()
+    }
+
     /// Returns every setting that applies, with its value in effect as it is written: what was set, and defaults. The
-    /// engine comes first.
+    /// engine comes first. Those that say how the simulator's sender is are not a kernel's.
     pub fn settings(&self) -> impl Iterator<Item = (&'static Setting, String)> + '_ {
         let of =
             |setting: &'static Setting| Some((setting, (setting.get)(&self.experiment, &self.scenario)?));
-        [(&ENGINE, self.engine.to_string())].into_iter().chain(SETTINGS.iter().filter_map(of))
+        let applies = |setting: &&Setting| !(self.engine.is_kernels() && SIMULATED.contains(&setting.key));
+        [(&ENGINE, self.engine.to_string())].into_iter().chain(SETTINGS.iter().filter(applies).filter_map(of))
     }
 
     /// Returns the flows that last, equal ones together, cross flows included.

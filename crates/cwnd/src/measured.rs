@@ -26,8 +26,8 @@ pub struct Measured {
 /// What a run cost.
 #[derive(Clone, Copy, Serialize)]
 pub struct Timing {
-    /// CPU time of the thread that ran it, seconds.
-    pub cpu_s: f64,
+    /// CPU time of the threads that simulated it, seconds. None for a kernel, whose work is in other threads and processes.
+    pub cpu_s: Option<f64>,
     /// The same for each data packet that arrived at the bottleneck's queue, nanoseconds.
     pub cpu_ns_per_packet: Option<f64>,
     /// How many such packets there were.
@@ -42,7 +42,8 @@ impl Measured {
         let StoredState::Done { spec, scenario, outcome, .. } = state else { return None };
         let bottleneck = outcome.links.get(scenario.network.bottleneck);
         let packets = bottleneck.map_or(0, |link| link.data_arrived);
-        let cpu_ns_per_packet = (packets > 0).then(|| cpu_s * 1e9 / packets as f64);
+        let cpu_s = Some(cpu_s).filter(|_| run.emulation.is_none());
+        let cpu_ns_per_packet = cpu_s.filter(|_| packets > 0).map(|cpu_s| cpu_s * 1e9 / packets as f64);
         let mut rows = rows(&View::new(&scenario, &outcome), groups);
         if let (RunState::Done(metrics), Some(link)) = (&run.state, bottleneck) {
             let value = |name: &str| metrics.get(&format!("{}.{name}", link.name)).copied();
@@ -95,7 +96,10 @@ pub fn rows(view: &View<'_>, groups: &[FlowGroup]) -> Vec<TableRow> {
                 // Of one flow there is no fairness.
                 FAIRNESS => flows.len() > 1,
                 // Reverse flows load the other direction.
-                UTILISATION => !flows.iter().any(|flow| reverse.contains(flow)),
+                // Nor do flows that do not come to the bottleneck use it.
+                UTILISATION => {
+                    !flows.iter().any(|flow| reverse.contains(flow) || !view.crosses_bottleneck(*flow))
+                }
                 _ => true,
             };
             Some((*name, metric(name)?.of_flows(view, flows).filter(|_| shown)?))

@@ -97,7 +97,9 @@ fn facts(study: &Study) -> Vec<(String, Markup)> {
     const NAMED: usize = 12;
     let mut facts: Vec<(&str, Vec<String>)> = Vec::new();
     for cell in &study.cells {
-        for (name, value) in of_scenario(&cell.scenario) {
+        let more = cell.unusual_settings().into_iter().filter(|(setting, _)| !TOLD.contains(&setting.key));
+        let more = more.map(|(setting, value)| (setting.title, value));
+        for (name, value) in of_scenario(&cell.scenario).into_iter().chain(more) {
             match facts.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, values)) if !values.contains(&value) => values.push(value),
                 Some(_) => {}
@@ -116,6 +118,32 @@ fn facts(study: &Study) -> Vec<(String, Markup)> {
     };
     facts.into_iter().map(row).collect()
 }
+
+/// The settings that [`of_scenario`] and the axes tell of.
+const TOLD: [&str; 22] = [
+    "engine",
+    "algorithm",
+    "candidate",
+    "flows",
+    "beside",
+    "mix",
+    "reverse-flows",
+    "traffic",
+    "short-flows",
+    "rate",
+    "delay",
+    "rtt",
+    "buffer",
+    "ecn-threshold",
+    "per",
+    "duration",
+    "start-jitter",
+    "send-overhead",
+    "ties",
+    "stack",
+    "packet-size",
+    "mtu",
+];
 
 fn of_scenario(scenario: &Scenario) -> Vec<(&'static str, String)> {
     let network = &scenario.network;

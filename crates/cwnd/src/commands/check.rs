@@ -133,6 +133,8 @@ pub struct StudyCost {
     longest_s: f64,
     /// How many are in real time, and their seconds by the clock.
     real: (u64, f64),
+    /// How many are in virtual machines, and their CPU seconds.
+    vm: (u64, f64),
     /// Why some of these cannot be done here, if they cannot.
     why_not: Option<String>,
     /// Bytes of the largest run.
@@ -196,6 +198,9 @@ impl StudyCost {
     fn add(&mut self, kind: EngineKind, scenario: &Scenario, cost: &Cost, count: f64, traced: bool) {
         self.runs += count as u64;
         self.packets += cost.packets * count;
+        if kind.is_vm() {
+            self.vm = (self.vm.0 + count as u64, self.vm.1 + cost.cpu_s * count);
+        }
         match kind.is_real_time() {
             true => self.real = (self.real.0 + count as u64, self.real.1 + cost.wall_s * count),
             false => {
@@ -244,9 +249,10 @@ fn text(
         (traced, sampled) if traced == sampled => format!("{traced} runs"),
         (traced, sampled) => format!("{traced} runs; {sampled} are sampled for their metrics"),
     };
-    let simulated = cost.runs - cost.real.0;
+    let threaded = cost.runs - cost.real.0;
+    let simulated = threaded - cost.vm.0;
     let mut time = format!("about {}", duration(wall + cost.real.1));
-    if simulated > 0 {
+    if threaded > 0 {
         time += &format!(" on {threads_text}");
     }
     let mut rows = vec![
@@ -267,14 +273,22 @@ fn text(
         ("disk", format!("about {}", size(cost.disk))),
         ("shown", shown(study)),
     ];
-    if cost.real.0 > 0 {
+    if cost.real.0 + cost.vm.0 > 0 {
         let of = |runs: u64, how: String| format!("{runs} {}, {how}", if runs == 1 { "run" } else { "runs" });
-        let sim = of(simulated, format!("about {} on {threads_text}", duration(wall)));
+        let part = |cpu_s: f64| duration(cpu_s / threads as f64);
+        let sim = of(simulated, format!("about {} on {threads_text}", part(cost.cpu_s - cost.vm.1)));
+        let vm = of(cost.vm.0, format!("about {} in virtual machines, on {threads_text}", part(cost.vm.1)));
         let kernel = of(cost.real.0, format!("about {} in real time, one by one", duration(cost.real.1)));
         let at = rows.iter().position(|(name, _)| *name == "time").map_or(rows.len(), |time| time + 1);
         rows.splice(
             at..at,
-            [("  simulator", sim), ("  kernel", kernel)].into_iter().skip((simulated == 0).into()),
+            [
+                (simulated, ("  simulator", sim)),
+                (cost.vm.0, ("  vm", vm)),
+                (cost.real.0, ("  kernel", kernel)),
+            ]
+            .into_iter()
+            .filter_map(|(runs, row)| (runs > 0).then_some(row)),
         );
     }
     let mut table = Table::new([("study", Align::Left), (study.name.as_str(), Align::Left)]).indent(2);

@@ -14,7 +14,7 @@ use cwnd_report::{
     table::{Align, Sacrifice, Table},
     validity_warnings,
 };
-use cwnd_scenario::{ByteSize, DelayedAck, Ecn, Emulation, FlowSpec, QueueLimit, Scenario, Time};
+use cwnd_scenario::{ByteSize, DelayedAck, Discipline, Ecn, Emulation, FlowSpec, QueueLimit, Scenario, Time};
 use std::time::Duration;
 
 /// What is compared.
@@ -60,7 +60,7 @@ pub fn table(entries: &[Entry<'_>], results: &[Vec<Measured>], columns: Option<u
     let headings = std::iter::once(("algorithm", Align::Left)).chain(headings);
     let mut table = Table::new(headings).units(std::iter::once("").chain(units)).indent(2);
     rows.into_iter().for_each(|row| table.row(row));
-    let mut about = about(entries, &metrics);
+    let mut about = about(entries, &metrics, results.iter().flatten().any(|run| run.emulation.is_some()));
     if let Some(every) = entries[0].scenario.sample.filter(|_| shown.queue_delays) {
         about += &format!(
             "  queue p95, p99: what packets wait in the bottleneck's queue, sampled every {every}\n"
@@ -243,21 +243,31 @@ impl Shown {
 
 /// A line on what the runs cost.
 pub fn cost<'a>(runs: impl Iterator<Item = &'a Measured>, took: Duration, threads: usize) -> String {
-    let (mut cpu, mut packets) = (0.0, 0);
+    let (mut cpu, mut packets) = (None, 0);
     for run in runs {
-        cpu += run.timing.cpu_s;
-        packets += run.timing.packets;
+        if let Some(cpu_s) = run.timing.cpu_s {
+            *cpu.get_or_insert(0.0) += cpu_s;
+            packets += run.timing.packets;
+        }
     }
-    let each =
-        if packets > 0 { format!(", {:.0} ns a packet", cpu * 1e9 / packets as f64) } else { String::new() };
+    let of = |cpu: f64| match packets {
+        0 => format!(": {cpu:.2} s of CPU"),
+        packets => format!(": {cpu:.2} s of CPU, {:.0} ns a packet", cpu * 1e9 / packets as f64),
+    };
+    let each = cpu.map(of).unwrap_or_default();
     let on = if threads > 1 { format!(" on {threads} threads") } else { String::new() };
-    format!("  took {:.2} s{on}: {cpu:.2} s of CPU{each}\n", took.as_secs_f64())
+    format!("  took {:.2} s{on}{each}\n", took.as_secs_f64())
 }
 
 /// A title for figures of this scenario.
 pub fn title(scenario: &Scenario) -> String {
     let bottleneck = &scenario.network.links[scenario.network.bottleneck];
     format!("{}, base RTT {}, buffer {}", bottleneck.rate, base_rtts(scenario), limit(bottleneck.queue.limit))
+}
+
+/// What a link is, with all that happens on it.
+pub fn link(scenario: &Scenario) -> String {
+    title(scenario) + &network::conditions(scenario)
 }
 
 /// The flows that are not short.
@@ -327,7 +337,7 @@ fn label(group: &FlowGroup) -> String {
 }
 
 /// The lines that say what ran.
-fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>]) -> String {
+fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>], emulated: bool) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut networks: Vec<(String, Vec<String>)> = Vec::new();
     for entry in entries {
@@ -361,9 +371,17 @@ fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>]) -> String {
     }
     let scenario = entries[0].scenario;
     let stack = &scenario.stack;
+    if stack.l4s && has_dual_queue(scenario) && emulated {
+        lines.push(
+            "note: packets of a kernel's TCP carry ECT(0), so that DualPI2 has put all of them into its classic queue; the simulator \
+             does the same with `--l4s off`"
+                .to_owned(),
+        );
+    }
     let profile = scenario.stack_names();
     let repeats = metrics.iter().map(Vec::len).max().unwrap_or(1);
     let seeds = match repeats {
+        0 => "no seed, for no run is done".to_owned(),
         1 => format!("seed {}", scenario.seed),
         many => format!("seeds {} to {}", scenario.seed, scenario.seed + many as u64 - 1),
     };
@@ -376,7 +394,14 @@ fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>]) -> String {
     ];
     let choices: String =
         choices.iter().filter(|(holds, _)| *holds).map(|(_, choice)| format!(", {choice}")).collect();
-    lines.push(format!("{profile} stack, {size}{choices}; {} from {seeds}", scenario.duration));
+    let counted = match scenario.warm_up {
+        Time::ZERO => String::new(),
+        warm_up => format!(" (counted from {warm_up} on)"),
+    };
+    lines.push(format!("{profile} stack, {size}{choices}; {}{counted} from {seeds}", scenario.duration));
+    if repeats > 0 && metrics.iter().flatten().all(|run| run.packets_sent == 0) {
+        lines.push("note: no data packet was sent, for no handshake was completed".to_owned());
+    }
     if repeats > 1 {
         lines.push(if all_equal(metrics) {
             "all repeats are equal, since nothing here is random: there is no interval".to_owned()
@@ -385,6 +410,10 @@ fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>]) -> String {
         });
     }
     lines.iter().map(|line| format!("  {line}\n")).collect()
+}
+
+fn has_dual_queue(scenario: &Scenario) -> bool {
+    scenario.network.links.iter().any(|link| matches!(link.queue.discipline, Discipline::DualPi2(_)))
 }
 
 /// The mean over the runs that have the value.

@@ -142,7 +142,9 @@ impl Prepared {
         announce: Announce,
     ) -> Result<(RunSummary, usize), Failure> {
         let threads = super::threads(threads);
-        let runs = threads.min(self.plan.missing().max(1));
+        let engines = self.plan.engines();
+        let alone = !engines.is_empty() && engines.iter().all(|engine| engine.is_real_time());
+        let runs = if alone { 1 } else { threads.min(self.plan.missing().max(1)) };
         let mut shown = Shown::new(&self.study, &self.plan, runs, announce);
         let ran = self.run(threads, &mut shown);
         shown.clear();

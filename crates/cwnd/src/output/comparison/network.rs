@@ -35,14 +35,20 @@ pub fn about(scenario: &Scenario) -> String {
     if bottleneck.queue.discipline != Discipline::DropTail {
         text += &format!(", {}", bottleneck.queue.discipline);
     }
+    text + &conditions(scenario)
+}
+
+/// What else happens on the bottleneck and on the link back, each after a semicolon.
+pub fn conditions(scenario: &Scenario) -> String {
+    let network = &scenario.network;
+    let bottleneck = &network.links[network.bottleneck];
     let back = format!("{}-reverse", bottleneck.name);
     let reverse = network.links.iter().find(|link| link.name == back);
-    for (link, name) in [(Some(bottleneck), ""), (reverse, "reverse ")] {
-        for trait_ in link.map(|link| traits(link, bottleneck)).into_iter().flatten() {
-            text += &format!("; {name}{trait_}");
-        }
-    }
-    text
+    let of = |(link, name): (Option<&LinkSpec>, &'static str)| {
+        let traits = link.map(|link| traits(link, bottleneck)).unwrap_or_default();
+        traits.into_iter().map(move |trait_| format!("; {name}{trait_}"))
+    };
+    [(Some(bottleneck), ""), (reverse, "reverse ")].into_iter().flat_map(of).collect()
 }
 
 /// The shape, by the names that its builder gave.

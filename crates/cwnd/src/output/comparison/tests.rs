@@ -43,7 +43,7 @@ fn done(scenario: &Scenario, groups: &[FlowGroup], bytes: u64) -> Measured {
         trace: None,
         emulation: None,
     };
-    let timing = Timing { cpu_s: 1e-6, cpu_ns_per_packet: Some(10.0), packets: 100 };
+    let timing = Timing { cpu_s: Some(1e-6), cpu_ns_per_packet: Some(10.0), packets: 100 };
     Measured {
         seed: 1,
         identity: Identity::new("made up", []),
