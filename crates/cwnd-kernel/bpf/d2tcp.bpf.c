@@ -67,7 +67,7 @@ SSTHRESH(tp)
 	if (tp->lost_out)
 		return threshold(cwnd / 2);
 	penalty = power_of_share(private_of(tp)->alpha, urgency(tp));
-	return threshold((cwnd * (2 * UNIT - penalty)) >> 33);
+	return threshold(cwnd - ((cwnd * penalty) >> 33));
 }
 
 CWND_EVENT(tp, event)

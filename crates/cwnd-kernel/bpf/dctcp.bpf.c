@@ -42,7 +42,7 @@ SSTHRESH(tp)
 
 	if (tp->lost_out)
 		return threshold(cwnd / 2);
-	return threshold((cwnd * ((1ull << 33) - private_of(tp)->alpha)) >> 33);
+	return threshold(cwnd - ((cwnd * private_of(tp)->alpha) >> 33));
 }
 
 CWND_EVENT(tp, event)

@@ -55,7 +55,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "DCTCP",
     implemented_in: "third-party ns-3 ports",
     reconstruction: false,
-    version: 2,
+    version: 3,
     parameters: D2tcpParameters::PARAMETERS,
     observables: OBSERVABLES,
     build: build::<D2tcp>,
@@ -116,14 +116,13 @@ impl CongestionControl for D2tcp {
         if congestion.is_repeated_timeout() {
             return;
         }
-        let share = match congestion.kind {
+        match congestion.kind {
             CongestionKind::Ecn => {
                 let urgency = self.urgency(window, congestion.now, congestion.srtt);
-                libm::pow(self.marks.alpha, urgency)
+                reno::give_up(window, libm::pow(self.marks.alpha, urgency) / 2.0);
             }
-            CongestionKind::Loss | CongestionKind::Timeout => 1.0,
-        };
-        window.set_ssthresh_for_loss(window.cwnd * (1.0 - share / 2.0));
+            CongestionKind::Loss | CongestionKind::Timeout => window.set_ssthresh_for_loss(window.cwnd / 2.0),
+        }
     }
 
     fn needs(&self) -> Needs {

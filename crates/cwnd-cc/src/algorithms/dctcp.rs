@@ -25,6 +25,8 @@
 //! - The mark that begins an episode uses the alpha of the windows before, because its own window has not ended. The very
 //!   first mark therefore halves the window.
 //! - Segments are counted, not bytes. An echo counts for all segments that its ACK delivers.
+//! - In whole segments a mark removes `floor(W alpha/2)`, as in Linux (`dctcp_ssthresh`): none if that is less than one. To round down
+//!   what remains would remove a segment for each mark, and with small windows that is many times alpha/2.
 //! - Linux sets an alpha below 1/1024 to 0; here it decays.
 //! - Loss and timeout do not change alpha.
 
@@ -52,7 +54,7 @@ pub const INFO: AlgorithmInfo = AlgorithmInfo {
     based_on: "NewReno",
     implemented_in: "Linux, Windows Server, FreeBSD, ns-3",
     reconstruction: false,
-    version: 2,
+    version: 3,
     parameters: DctcpParameters::PARAMETERS,
     observables: OBSERVABLES,
     build: build::<Dctcp>,
@@ -101,8 +103,10 @@ impl CongestionControl for Dctcp {
         if congestion.is_repeated_timeout() {
             return;
         }
-        let share = if congestion.kind == CongestionKind::Ecn { self.marks.alpha } else { 1.0 };
-        window.set_ssthresh_for_loss(window.cwnd * (1.0 - share / 2.0));
+        match congestion.kind {
+            CongestionKind::Ecn => reno::give_up(window, self.marks.alpha / 2.0),
+            CongestionKind::Loss | CongestionKind::Timeout => window.set_ssthresh_for_loss(window.cwnd / 2.0),
+        }
     }
 
     fn needs(&self) -> Needs {

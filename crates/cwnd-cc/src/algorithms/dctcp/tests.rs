@@ -58,12 +58,19 @@ fn a_mark_cuts_by_half_of_alpha() {
 }
 
 #[test]
-fn whole_windows_round_the_cut_up() {
-    // 99 * 0.95 = 94.05: 94 are left.
-    let mut dctcp = Dctcp::new(DctcpParameters { initial_alpha: 0.1, ..Default::default() });
+fn whole_windows_round_the_cut_down() {
+    // With alpha 0.1, 4.95 of 99, 2.0 of 40 and 0.95 of 19: 4, 2 and none are removed. With alpha 0.012, 0.228 of 38: none.
+    for (cwnd, alpha, left) in [(99.0, 0.1, 95.0), (40.0, 0.1, 38.0), (19.0, 0.1, 19.0), (38.0, 0.012, 38.0)]
+    {
+        let mut dctcp = Dctcp::new(DctcpParameters { initial_alpha: alpha, ..Default::default() });
+        let mut window = window(cwnd, Arithmetic::Linux);
+        mark(&mut dctcp, &mut window);
+        assert_eq!(window.ssthresh, left);
+    }
+    // A loss leaves half, rounded down.
     let mut window = window(99.0, Arithmetic::Linux);
-    mark(&mut dctcp, &mut window);
-    assert_eq!(window.ssthresh, 94.0);
+    lose(&mut dctcp(), &mut window, 0);
+    assert_eq!(window.ssthresh, 49.0);
 }
 
 #[test]
