@@ -127,6 +127,15 @@ fn a_host_loads_what_a_file_lists() {
     write("0.6");
     assert!(fails(1, &["load", "--config", path]).contains("--replace"));
     assert_eq!(loaded(bulk).unwrap()["parameters"], "beta=0.8");
+    // Nothing is replaced if a cgroup, or what it selects, is not there.
+    let text = fs::read_to_string(&file).unwrap();
+    for (missing, select) in [("no-such-cgroup", bulk.as_str()), (clean.cgroup(), "no-such-name")] {
+        fs::write(&file, format!("{text}[[cgroup]]\npath = \"{missing}\"\nselect = \"{select}\"\n")).unwrap();
+        let why = fails(2, &["load", "--config", path, "--replace"]);
+        assert!(why.contains("no-such-"), "{why}");
+        assert_eq!(loaded(bulk).unwrap()["parameters"], "beta=0.8");
+    }
+    fs::write(&file, text).unwrap();
     assert!(succeeds(&["load", "--config", path, "--replace"]).contains(&format!("replaced cwnd_{bulk}")));
     assert_eq!(loaded(bulk).unwrap()["parameters"], "beta=0.6");
     succeeds(&["unload", "--config", path]);
@@ -174,6 +183,25 @@ fn an_object_that_was_not_approved_is_not_loaded() {
     fs::write(&file, approved.replace(line, &format!("{}  cwnd_elastic.bpf.o", "0".repeat(64)))).unwrap();
     assert!(fails(1, &load).contains("nothing was loaded"));
     assert_eq!(loaded(&clean.names[0]), None);
+    // The programs that are no algorithms are approved as well.
+    let line = approved.lines().find(|line| line.ends_with("  select.bpf.o")).unwrap();
+    fs::write(&file, approved.replace(line, &format!("{}  select.bpf.o", "0".repeat(64)))).unwrap();
+    let config = folder.path().join("kernel.toml");
+    let text = format!(
+        "[[algorithm]]\nname = \"elastic\"\nas = \"{0}\"\n[[cgroup]]\npath = \"{1}\"\nselect = \"{0}\"\n",
+        clean.names[0],
+        clean.cgroup()
+    );
+    fs::write(&config, text).unwrap();
+    for refused in [
+        &["load", "--config", config.to_str().unwrap(), "--digests", path][..],
+        &["select", "cgroup", clean.cgroup(), "reno", "--digests", path],
+        &["canary", "reno", "--cgroup", clean.cgroup(), "--promote", "--digests", path],
+    ] {
+        let why = fails(1, refused);
+        assert!(why.contains("the object select.bpf.o of this program"), "{why}");
+    }
+    assert_eq!(loaded(&clean.names[0]), None);
     fs::write(&file, &approved).unwrap();
     succeeds(&load);
     assert!(loaded(&clean.names[0]).is_some());
@@ -207,8 +235,13 @@ fn a_canary_without_connections_is_not_judged() {
     assert!((shown["share"].as_f64().unwrap() - 0.05).abs() < 1e-6, "{shown}");
     assert_eq!(shown["canary_counts"]["connections"], 0);
     assert!(shown["keeper"].as_str().unwrap().contains(&format!("process {}", child.id())), "{shown}");
+    // A connection is in one canary, and nobody selects for it meanwhile.
+    let second = ["canary", "reno", "--cgroup", clean.cgroup(), "--until", "1 s", "--every", "500 ms"];
+    assert!(fails(2, &second).contains("cannot be in two"));
+    assert!(fails(2, &["select", "cgroup", clean.cgroup(), "reno"]).contains("end the canary first"));
     interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
+    succeeds(&["select", "cgroup", clean.cgroup(), "reno"]);
 }
 
 /// Returns what `ss` shows of a connection that a process in a cgroup opens over the loopback.

@@ -196,3 +196,27 @@ fn failure(error: LoadError) -> Failure {
         error => Failure::broken(error.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_what_it_is_everywhere_else() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let (host, all) = (["reno", "cubic"], ["reno", "cubic", "cwnd_cubic", "cwnd_cubic9438", "cwnd_bulk"]);
+        for (name, of_host, of_all) in [
+            // RFC 9438's is loaded as cwnd_cubic9438, and Linux's as cwnd_cubic.
+            ("cubic", Some("cubic"), Some("cwnd_cubic9438")),
+            ("cubic-linux", None, Some("cwnd_cubic")),
+            ("cubic@host", Some("cubic"), Some("cubic")),
+            ("cwnd_cubic", None, Some("cwnd_cubic")),
+            ("bulk", None, Some("cwnd_bulk")),
+            ("reno", Some("reno"), Some("reno")),
+            ("bulk@host", None, None),
+        ] {
+            assert_eq!(registered_among(name, &names(&host)).as_deref(), of_host, "{name}");
+            assert_eq!(registered_among(name, &names(&all)).as_deref(), of_all, "{name}");
+        }
+    }
+}

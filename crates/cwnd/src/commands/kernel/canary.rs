@@ -34,7 +34,7 @@ pub struct CanaryFlags {
     name: String,
 
     /// The share of new connections that get it.
-    #[arg(long = "canary", value_name = "SHARE", default_value = "5 %", value_parser = part)]
+    #[arg(long = "canary", value_name = "SHARE", default_value = "5 %", value_parser = some)]
     share: f64,
 
     /// The congestion control of the others [default: what they would get without the canary].
@@ -97,6 +97,14 @@ fn share(text: &str) -> Result<f64, String> {
     match number.trim().parse::<f64>().map(|number| number * scale) {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
         _ => Err("it must be a share from 0 to 1: write `5 %` or `0.05`".to_owned()),
+    }
+}
+
+/// Parses a share of which there is some.
+fn some(text: &str) -> Result<f64, String> {
+    match share(text) {
+        Ok(share) if share > 0.0 => Ok(share),
+        _ => Err("it must be a share above 0 and up to 1: write `5 %` or `0.05`".to_owned()),
     }
 }
 
@@ -213,6 +221,8 @@ mod tests {
         for text in ["nan", "inf", "0.5", "-2", "1e9", "", "two"] {
             assert!(ratio(text).unwrap_err().contains("from 1 to 1000"), "{text}");
         }
+        assert_eq!((some("100 %"), some("0.1 %")), (Ok(1.0), Ok(0.001)));
+        assert!(some("0").unwrap_err().contains("above 0 and up to 1"));
         for text in ["0", "100 %", "1", "NaN", "200 %"] {
             assert!(part(text).unwrap_err().contains("above 0 and below 1"), "{text}");
         }
