@@ -107,7 +107,7 @@ pub(super) fn link_queue_delay_percentile(view: &View<'_>, link: usize, percent:
     percentile(&delays, percent)
 }
 
-/// How long so many full packets take to leave a link from a time on, at the rates that it has then, seconds. Those that it never
+/// How long `packets` full packets take to leave a link from a time on, at the rates that it has then, seconds. Those that it never
 /// transmits wait until the end of the run.
 fn wait_s(view: &View<'_>, link: &LinkSpec, from: Time, packets: u32) -> f64 {
     let full = view.scenario.stack.full_packet();

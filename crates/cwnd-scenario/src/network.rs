@@ -100,7 +100,7 @@ impl LinkSpec {
         }
     }
 
-    /// Returns how long a link with a schedule takes from a time on to transmit so many bits, seconds; none if it never has, or has no
+    /// Returns how long a link with a schedule takes from a time on to transmit `bits`, seconds; none if it never has, or has no
     /// schedule.
     pub fn scheduled_transmission_s(&self, from: Time, bits: u64) -> Option<f64> {
         self.schedule.as_ref()?.transmission_s(self.rate, from, bits)

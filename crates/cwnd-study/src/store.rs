@@ -177,7 +177,7 @@ pub enum CountsForm {
 }
 
 impl Counts {
-    /// Takes the counts of a scenario's outcome, without its samples.
+    /// Creates them from a scenario's outcome, without its samples.
     ///
     /// # Errors
     /// If the outcome has not one flow and one link for each of the scenario's, or a count is not finite.

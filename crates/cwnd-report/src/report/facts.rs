@@ -119,7 +119,7 @@ fn facts(study: &Study) -> Vec<(String, Markup)> {
     facts.into_iter().map(row).collect()
 }
 
-/// The settings that [`of_scenario`] and the axes tell of.
+/// The settings that [`of_scenario`] and the axes report.
 const TOLD: [&str; 22] = [
     "engine",
     "algorithm",

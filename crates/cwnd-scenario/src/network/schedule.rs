@@ -88,7 +88,7 @@ impl Schedule {
         (bits > 0 && rate.is_finite()).then_some(rate)
     }
 
-    /// Returns how long a link of this rate takes from a time on to transmit so many bits, seconds; none if it never has.
+    /// Returns how long a link of this rate takes from a time on to transmit `bits`, seconds; none if it never has.
     pub(super) fn transmission_s(&self, own: Rate, from: Time, bits: u64) -> Option<f64> {
         let ns = match self {
             Schedule::Steps(steps) => steps.transmission_ns(own, from, bits)?,
