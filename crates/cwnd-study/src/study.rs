@@ -532,7 +532,7 @@ impl Cell {
             algorithm: "cubic".parse().ok(),
             topology: said.topology.clone(),
             rate: said.rate,
-            delay: said.delay.clone(),
+            delay: said.delay,
             buffer: said.buffer.clone(),
             duration: said.duration,
             stack,
