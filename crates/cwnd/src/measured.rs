@@ -95,10 +95,10 @@ pub fn rows(view: &View<'_>, groups: &[FlowGroup]) -> Vec<TableRow> {
             let shown = match *name {
                 // Of one flow there is no fairness.
                 FAIRNESS => flows.len() > 1,
-                // Reverse flows load the other direction.
-                // Nor do flows that do not come to the bottleneck use it.
+                // Reverse flows load the other direction, and others may not come to the bottleneck.
                 UTILISATION => {
-                    !flows.iter().any(|flow| reverse.contains(flow) || !view.crosses_bottleneck(*flow))
+                    !flows.iter().any(|flow| reverse.contains(flow))
+                        && flows.iter().any(|flow| view.crosses_bottleneck(*flow))
                 }
                 _ => true,
             };

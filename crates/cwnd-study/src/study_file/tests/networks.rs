@@ -2,6 +2,7 @@
 
 use super::*;
 use cwnd_scenario::{Ecn, Loss, QueueLimit, Rate, Scenario, Schedule};
+use std::collections::BTreeMap;
 
 #[track_caller]
 fn study(lines: &str) -> Study {
@@ -51,6 +52,40 @@ fn lines_are_said_in_words() {
     let Some(Schedule::Steps(steps)) = &link(of(0), "hop-1").schedule else { panic!("steps") };
     assert_eq!((steps.steps.len(), steps.period), (3, Some(Time::from_secs(60))));
     assert_eq!(steps.steps[2].rate, Rate(20_000_000));
+}
+
+#[test]
+fn unusual_settings_are_those_that_decide() {
+    let unusual = |lines: &str| -> Vec<(&str, String)> {
+        let scenario =
+            "[scenario]\nalgorithm = \"cubic\"\nrate = \"50 Mbit/s\"\nrtt = \"40 ms\"\nbuffer = 80\n";
+        let study = study(&format!("{scenario}{lines}"));
+        let all = study.cells[0].unusual_settings().into_iter();
+        all.map(|(setting, value)| (setting.key, value)).filter(|(key, _)| *key != "engine").collect()
+    };
+    assert_eq!(unusual(""), []);
+    assert_eq!(unusual("stack = \"ns2\"\nduration = \"7 s\"\ntopology = \"path\""), []);
+    let lines = "queue = \"codel\"\nschedule = [\"5 s: down\"]\nwarm-up = \"5 s\"\ndelayed-ack = \"off\"\nreverse-rate = \"1 Mbit/s\"";
+    let said: BTreeMap<&str, String> = unusual(lines).into_iter().collect();
+    for (key, value) in
+        [("queue", "codel"), ("warm-up", "5 s"), ("delayed-ack", "off"), ("reverse-rate", "1 Mbit/s")]
+    {
+        assert_eq!(said.get(key).map(String::as_str), Some(value), "{said:?}");
+    }
+    assert!(said["schedule"].starts_with("5 s"), "{said:?}");
+}
+
+#[test]
+fn a_kernels_run_has_no_setting_of_the_simulator() {
+    let keys = |engine: &str| -> Vec<&str> {
+        let study = study(&format!("[scenario]\nalgorithm = \"newreno\"\n[run]\nengine = \"{engine}\""));
+        study.cells[0].settings().map(|(setting, _)| setting.key).collect()
+    };
+    for key in ["timer-hz", "linux-version", "send-overhead", "ties"] {
+        assert!(keys("sim").contains(&key), "{key}");
+        assert!(!keys("kernel").contains(&key) && !keys("vm").contains(&key), "{key}");
+    }
+    assert!(keys("vm").contains(&"start-jitter"));
 }
 
 /// A graph with a trunk and two ways in.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::measured::Timing;
-use cwnd_experiment::ExperimentSpec;
+use cwnd_experiment::{ExperimentSpec, Topology};
 use cwnd_metrics::View;
 use cwnd_scenario::{
     AlgorithmSpec, ByteSize, FlowOutcome, Identity, Implementation, LinkOutcome, Outcome, Time,
@@ -59,6 +59,18 @@ fn shown(groups: &[FlowGroup], setup: &ExperimentSpec, runs: &[u64]) -> String {
     let runs: Vec<Measured> = runs.iter().map(|bytes| done(&scenario, groups, *bytes)).collect();
     let entry = Entry { name: "a name", groups, scenario: &scenario };
     table(&[entry], &[runs], None)
+}
+
+/// Flows that fill another hop do not use the bottleneck, and with those that cross it they do not hide how it is used.
+#[test]
+fn only_flows_that_cross_the_bottleneck_use_it() {
+    let cross_flows = Some("1".parse().unwrap());
+    let cross = ExperimentSpec { topology: Topology::ParkingLot, cross_flows, ..setup() };
+    let groups = cross.with_cross_flows(&[group("cubic", 1)]).unwrap();
+    let scenario = cross.scenario(&groups, 1).unwrap();
+    let used: Vec<bool> =
+        done(&scenario, &groups, 9).rows.iter().map(|row| row.contains_key("utilisation")).collect();
+    assert_eq!(used, [true, true, true, false, false]);
 }
 
 #[test]
