@@ -16,16 +16,28 @@ pub(super) struct Values {
     runs: Vec<(RunKey, StoredRun)>,
     /// Indices into `runs`.
     places: HashMap<RunKey, usize>,
+    /// The scenario of the run that was stored last. Repeats of a cell differ in their seeds alone, and share it with the seed of the
+    /// first of them.
+    last: Option<Arc<Scenario>>,
 }
 
 impl Values {
     pub(super) fn get(&self, key: RunKey) -> Option<StoredRun> {
-        self.places.get(&key).map(|place| self.runs[*place].1.clone())
+        let mut run = self.runs[*self.places.get(&key)?].1.clone();
+        if let StoredState::Done { spec, scenario, .. } = &mut run.state
+            && scenario.seed != spec.seed
+        {
+            Arc::make_mut(scenario).seed = spec.seed;
+        }
+        Some(run)
     }
 
     /// Stores a run. A failure does not take the place of what was run.
     pub(super) fn put(&mut self, run: &NewRun) {
-        let state = state(run);
+        let mut state = state(run);
+        if let StoredState::Done { scenario, .. } = &mut state {
+            self.share(scenario);
+        }
         let is_failure = !matches!(state, StoredState::Done { .. });
         let (cpu_s, finished, version) = (run.cpu_s, SystemTime::now(), VERSION.to_owned());
         let stored = StoredRun { state, cpu_s, finished, version };
@@ -37,6 +49,19 @@ impl Values {
                 self.runs.push((run.key, stored));
             }
         }
+    }
+
+    /// Replaces a scenario by that of the run before if they differ in their seeds alone.
+    fn share(&mut self, scenario: &mut Arc<Scenario>) {
+        if let Some(last) = &self.last {
+            let own = std::mem::replace(&mut Arc::make_mut(scenario).seed, last.seed);
+            if scenario == last {
+                *scenario = Arc::clone(last);
+                return;
+            }
+            Arc::make_mut(scenario).seed = own;
+        }
+        self.last = Some(Arc::clone(scenario));
     }
 
     pub(super) fn stored_since(&self, cursor: &mut i64) -> Vec<RunKey> {

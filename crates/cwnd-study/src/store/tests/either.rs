@@ -49,6 +49,34 @@ fn scenarios_have_no_labels() {
 }
 
 #[test]
+fn each_repeat_has_its_own_seed() {
+    in_either(|fixture, mut store| {
+        let seeds = [7, 3, 7, 101];
+        for seed in seeds {
+            let scenario = Arc::new(Scenario { seed, ..fixture.scenario.clone() });
+            let counts = Counts::new(store.counts_form(), &scenario, fixture.outcome.clone()).unwrap();
+            let content = NewContent::Done { counts, sampled: None, trace: None };
+            store.put(&NewRun { content, ..fixture.done_with_seed(seed) }).unwrap();
+        }
+        let mut other = fixture.scenario.clone();
+        other.stack.payload += 400;
+        let spec = RunSpec { scenario: crate::ScenarioText::of(&other), ..fixture.spec.clone() };
+        let counts =
+            Counts::new(store.counts_form(), &Arc::new(other.clone()), fixture.outcome.clone()).unwrap();
+        let content = NewContent::Done { counts, sampled: None, trace: None };
+        store.put(&NewRun { key: spec.key(), spec: spec.clone(), content, cpu_s: 0.0 }).unwrap();
+        for seed in seeds {
+            let StoredState::Done { scenario, .. } = fixture.get(&store, seed).state else { panic!() };
+            assert_eq!(*scenario, Scenario { seed, ..fixture.scenario.clone() });
+        }
+        let StoredState::Done { scenario, .. } = store.get(spec.key()).unwrap().unwrap().state else {
+            panic!()
+        };
+        assert_eq!(*scenario, other);
+    });
+}
+
+#[test]
 fn a_failure_does_not_take_the_place_of_what_was_run() {
     in_either(|fixture, mut store| {
         store.put(&fixture.failed("no luck")).unwrap();
