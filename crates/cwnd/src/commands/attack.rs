@@ -141,17 +141,22 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let directory = flags.out.clone().unwrap_or_else(|| usual_directory(&arena));
     check_directory(&directory)?;
 
-    let found = search(&flags, &arena)?;
+    let (found, stopped) = search(&flags, &arena)?;
     let command = command(&flags, &arena, found.evaluations);
     let (candidate, reference) = (&arena.candidate, &arena.reference);
     let worst = found.worst.filter(|(_, pair)| pair.effect >= NO_EFFECT);
+    let after = || format!("stopped after {} evaluations", found.evaluations);
     let Some((path, before)) = worst else {
+        if stopped {
+            return Err(Failure::stopped(format!("{}, which found no such path", after())));
+        }
         return output::print(&format!(
             "\n  No path was found on which {candidate} does worse than {reference} by {}: {} were evaluated.\n\n",
             arena.goal.name, found.evaluations
         ));
     };
-    let (path, pair) = cwnd_attack::shrink(&arena, &path, before);
+    // What does not matter is removed by more runs.
+    let (path, pair) = if stopped { (path, before) } else { cwnd_attack::shrink(&arena, &path, before) };
     let about = study::About { command: &command, evaluations: found.evaluations, found: before, pair };
     let text = study::text(&arena, &path, &about);
     let file = directory.join(FILE);
@@ -159,6 +164,16 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         .map_err(|error| Failure::broken(format!("the study that was found cannot be read: {error}")))?;
     let engines = engines::of_study(&study);
     let again = format!("cwnd run {}", output::quoted(&file.to_string_lossy()));
+    if stopped {
+        output_file::write_text(&file, &text).map_err(|error| Failure::broken(error.to_string()))?;
+        return Err(Failure::stopped(format!(
+            "{}: the worst path so far, with an effect of {}, is in {}; `{again} --out {}` runs it, and `{command}` finds it again",
+            after(),
+            study::number(before.effect),
+            file.display(),
+            output::quoted(&directory.to_string_lossy())
+        )));
+    }
     let mut prepared =
         Prepared::new(study.clone(), engines, Some(directory.clone()), again.clone(), flags.memory.budget())?;
     output_file::write_text(&file, &text).map_err(|error| Failure::broken(error.to_string()))?;
@@ -184,8 +199,8 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     run::failed(ran.failures.len(), true)
 }
 
-/// Searches, and shows the progress.
-fn search(flags: &Flags, arena: &Arena<'_>) -> Result<Found, Failure> {
+/// Searches, and shows the progress. Returns what was found, and whether the user has stopped it.
+fn search(flags: &Flags, arena: &Arena<'_>) -> Result<(Found, bool), Failure> {
     let base = Base { rate: flags.rate.0, duration: flags.duration.0, longest_burst: flags.longest_burst };
     let space = Space::new(base, &flags.vary);
     let plan =
@@ -196,10 +211,7 @@ fn search(flags: &Flags, arena: &Arena<'_>) -> Result<Found, Failure> {
         shown.update(progress) && !stop.load(std::sync::atomic::Ordering::Relaxed)
     });
     shown.clear();
-    match stop.load(std::sync::atomic::Ordering::Relaxed) {
-        true => Err(Failure::stopped(format!("stopped after {} evaluations", found.evaluations))),
-        false => Ok(found),
-    }
+    Ok((found, stop.load(std::sync::atomic::Ordering::Relaxed)))
 }
 
 /// Returns what was found, in words.

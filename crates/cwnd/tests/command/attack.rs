@@ -2,7 +2,11 @@
 //! refused.
 
 use crate::{cwnd, text};
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 /// Attacks CUBIC with a policer and returns what is printed.
 #[track_caller]
@@ -31,6 +35,38 @@ fn a_found_path_is_a_study_and_the_same_on_any_threads() {
     let output = cwnd(&["run", study.to_str().expect("UTF-8"), "--out", out, "--quiet"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("reproduced"), "{}", text(&output.stdout));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_search_keeps_its_worst_path() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let study = folder.path().join("weakness.toml");
+    let study = study.to_str().expect("UTF-8");
+    // A search that is ended before its first round has found nothing.
+    for wait_ms in [1_000, 4_000, 16_000] {
+        let child = Command::new(env!("CARGO_BIN_EXE_cwnd"))
+            .args(["attack", "cubic", "--against", "bbr", "--vary", "policer", "--evaluations", "1000000"])
+            .args(["--no-replay", "--quiet", "--threads", "1", "--out"])
+            .arg(folder.path())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("cwnd starts");
+        std::thread::sleep(std::time::Duration::from_millis(wait_ms));
+        let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+        let output = child.wait_with_output().expect("it ends");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(143), "{said}");
+        if said.contains("the worst path so far") {
+            assert!(said.contains(study) && said.contains("--evaluations "), "{said}");
+            let output = cwnd(&["check", study]);
+            assert!(output.status.success(), "{}", text(&output.stderr));
+            return;
+        }
+        assert!(said.contains("found no such path"), "{said}");
+    }
+    panic!("no path was found");
 }
 
 #[test]
