@@ -68,7 +68,6 @@ def write_table(lines: list[str], path: tuple[str, ...], table: Mapping[str, Any
         if isinstance(value, Mapping) or is_tables(value):
             later.append((name, value))
         else:
-            refuse_number(name, value)
             lines.append(f"{quoted(name)} = {inline(value)}")
     for name, value in later:
         inner = (*path, name)

@@ -109,6 +109,17 @@ def test_claims_and_figures_of_a_paper(tmp_path: Path) -> None:
     assert "<table>" in result._repr_html_()
 
 
+def test_a_version_is_a_text() -> None:
+    """The number 6.10 is 6.1."""
+    for refused in (6.10, 6.12):
+        with pytest.raises(cwnd.InputError, match="does not keep a zero at its end"):
+            cwnd.compare("cubic", duration=0.1, linux_version=refused)
+    scenario = {"algorithm": "cubic", "duration": "100 ms", "linux-version": 6.10}
+    with pytest.raises(cwnd.InputError, match="linux-version"):
+        cwnd.Study(title="a", scenario=scenario)
+    cwnd.compare("cubic", duration=0.1, linux_version="6.10", progress=False)
+
+
 def test_errors_say_what_would_be_right() -> None:
     with pytest.raises(cwnd.InputError, match="did you mean `cubic`"):
         cwnd.compare("cubik")
