@@ -13,8 +13,8 @@ use std::{
 const EXAMPLES: &str = "\
 In the machine the command runs as root. `cwnd` is this program, `ip` is iproute2's, and the rest is BusyBox. It has no network but
 those that the command makes, and its standard input is empty. Its standard output is this command's; its standard error and the
-kernel's messages go to standard error. The exit code is the command's. The kernel is the newest of the version that was fetched before, or else the newest of Debian's
-packages for virtual machines, which is fetched.
+kernel's messages go to standard error. The exit code is the command's. The kernel is the newest of the version that was fetched
+before, or else the newest of Debian's packages for virtual machines, which is fetched.
 
 Examples:
   What Linux 6.12 offers to the laboratory:
