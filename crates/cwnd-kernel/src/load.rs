@@ -73,7 +73,7 @@ impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LoadError::Host(missing) => {
-                write!(f, "this host cannot load algorithms:")?;
+                write!(f, "this host lacks:")?;
                 missing.iter().try_for_each(|why| write!(f, "\n  {why}"))
             }
             LoadError::Parameter(why) => write!(f, "{why}"),
@@ -353,7 +353,13 @@ pub fn unload(kernel_name: &str, force: bool) -> Result<(), LoadError> {
             held.keeper
         )));
     }
-    let used = sockets().get(kernel_name).copied().unwrap_or(0);
+    // Those that were replaced before belong to their sockets alone. Where no other is left, defaults may still have them.
+    let counted = sockets_of(&found, &sockets());
+    let registered = |object: &LoadedObject| object.keeper != Keeper::Nothing;
+    let only_replaced = !found.iter().any(registered);
+    let meant = found.iter().zip(counted).filter(|(object, _)| only_replaced || registered(object));
+    let (ids, counts): (Vec<u32>, Vec<usize>) = meant.map(|(object, count)| (object.id, count)).unzip();
+    let used: usize = counts.iter().sum();
     if used > 0 && !force {
         return Err(LoadError::InUse(kernel_name.to_owned(), used));
     }
@@ -369,8 +375,9 @@ pub fn unload(kernel_name: &str, force: bool) -> Result<(), LoadError> {
     let _ = fs::remove_dir(PINS);
     wait_until_gone(kernel_name);
     if used == 0 {
-        wait_while(|| objects().is_ok_and(|objects| !objects.is_empty()));
-        if !objects()?.is_empty() {
+        let remain = |objects: Vec<LoadedObject>| objects.iter().any(|object| ids.contains(&object.id));
+        wait_while(|| objects().is_ok_and(remain));
+        if remain(objects()?) {
             return Err(LoadError::Kernel(format!(
                 "{kernel_name} can no longer be asked for, but something still has it that cannot be seen from here: a network \
                  namespace whose default it is (`sysctl net.ipv4.tcp_congestion_control` in it), a closing socket, or the kernel \

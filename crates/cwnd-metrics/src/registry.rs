@@ -122,6 +122,8 @@ pub enum Measure {
     Counted(OfFlows),
     /// From samples of flows and queues over time: the run must be sampled.
     Sampled(OfFlows),
+    /// From samples that must be closer than a round trip, or what they look for is missed.
+    CloselySampled(OfFlows),
     /// From what an emulated network says of itself: of a simulated one there is nothing.
     Emulated(fn(&Emulation) -> Option<f64>),
     /// From the counts of a link (an index) or of the flows that cross it.
@@ -141,7 +143,12 @@ const PART: &[Scope] = &[Scope::Flow, Scope::Algorithm];
 impl Metric {
     /// Whether a run must be sampled for it.
     pub fn needs_samples(&self) -> bool {
-        matches!(self.measure, Measure::Sampled(_) | Measure::SampledQueue(_))
+        matches!(self.measure, Measure::Sampled(_) | Measure::SampledQueue(_)) || self.needs_close_samples()
+    }
+
+    /// Whether these samples must be closer than a round trip.
+    pub fn needs_close_samples(&self) -> bool {
+        matches!(self.measure, Measure::CloselySampled(_))
     }
 
     /// Whether it describes an emulated network instead of the flows over it.
@@ -153,7 +160,9 @@ impl Metric {
     pub fn of_flows(&self, view: &View<'_>, flows: &[usize]) -> Option<f64> {
         let value = match self.measure {
             Measure::Counted(measure) => measure(view, flows),
-            Measure::Sampled(measure) => view.samples.as_ref().and_then(|_| measure(view, flows)),
+            Measure::Sampled(measure) | Measure::CloselySampled(measure) => {
+                view.samples.as_ref().and_then(|_| measure(view, flows))
+            }
             Measure::Emulated(measure) => view.outcome.emulation.as_ref().and_then(measure),
             Measure::Queue(_) | Measure::SampledQueue(_) | Measure::Comparison(_) => None,
         };

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A version of Linux, 4.3 or later: its rules apply where versions differ. It is written as `6.12`.
+/// A version of Linux, 4.3 to 7.3: its rules apply where versions differ. It is written as `6.12`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct LinuxVersion {
@@ -17,7 +17,10 @@ pub struct LinuxVersion {
 impl LinuxVersion {
     /// The version of the recordings that `--stack linux` is compared with.
     pub const RECORDED: LinuxVersion = LinuxVersion::new(6, 1);
+    /// Of older ones it is not known in what they differ.
     const OLDEST: LinuxVersion = LinuxVersion::new(4, 3);
+    /// Nor of newer ones.
+    const NEWEST: LinuxVersion = LinuxVersion::new(7, 3);
 
     /// Returns the version of these numbers.
     pub const fn new(major: u32, minor: u32) -> LinuxVersion {
@@ -61,12 +64,19 @@ impl FromStr for LinuxVersion {
             (Ok(major), Ok(minor)) => Some(LinuxVersion { major, minor }),
             _ => None,
         };
-        version.filter(|version| *version >= LinuxVersion::OLDEST && version.major < 100).ok_or_else(|| {
-            format!(
-                "`{text}` is not a version of Linux; write {} or later, such as 5.10 or 6.1",
-                LinuxVersion::OLDEST
-            )
-        })
+        let (oldest, newest) = (LinuxVersion::OLDEST, LinuxVersion::NEWEST);
+        match version {
+            None => Err(format!(
+                "`{text}` is not a version of Linux; write one from {oldest} to {newest}, such as 6.12"
+            )),
+            Some(version) if version < oldest => Err(format!(
+                "Linux {version} is older than the rules that are known; write {oldest} or later"
+            )),
+            Some(version) if version > newest => Err(format!(
+                "Linux {version} is newer than the rules that are known; write {newest}, or an earlier one"
+            )),
+            Some(version) => Ok(version),
+        }
     }
 }
 
@@ -100,10 +110,18 @@ mod tests {
         assert!(version("6.9").unwrap() < version("6.10").unwrap());
         assert_eq!(version("7").unwrap(), LinuxVersion::new(7, 0));
         assert_eq!(version("6.12").unwrap().to_string(), "6.12");
-        for wrong in ["4.2", "4", "100.1", "6.x", "new", "", "-6.1", "6.1.5"] {
-            let why = version(wrong).unwrap_err();
-            assert!(why.contains("write 4.3 or later"), "{wrong}: {why}");
+        let refused = [
+            (&["6.x", "new", "", "-6.1", "6.1.5"][..], "write one from 4.3 to 7.3"),
+            (&["4.2", "4"], "write 4.3 or later"),
+            (&["7.4", "99"], "write 7.3, or an earlier one"),
+        ];
+        for (versions, hint) in refused {
+            for wrong in versions {
+                let why = version(wrong).unwrap_err();
+                assert!(why.ends_with(hint), "{wrong}: {why}");
+            }
         }
+        assert_eq!(version("7.3").unwrap(), LinuxVersion::NEWEST);
     }
 
     #[test]

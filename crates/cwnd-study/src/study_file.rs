@@ -28,7 +28,7 @@ pub use schema::schema;
 
 use crate::engines::ENGINE;
 use crate::input_file::{self, MAX_INPUT};
-use crate::{Selection, Study, TracePlan};
+use crate::{Cell, Selection, Study, TracePlan};
 use cells::Common;
 use cwnd_experiment::Defaults;
 use cwnd_metrics::{self as metrics, Metric};
@@ -208,14 +208,28 @@ fn read(
     sink.is_clean().then_some(study)
 }
 
-/// A metric that needs samples has them in every cell.
+/// A metric that needs samples has them in every cell: as `[trace]` says, or usually, and then as close as the metric needs them.
 fn sample_where_needed(study: &mut Study) {
-    let needed =
-        study.metrics_asked().iter().any(|name| metrics::find(name).is_some_and(Metric::needs_samples));
-    if needed {
-        let sample = study.trace.as_ref().map_or(USUAL_SAMPLE, |plan| plan.sample);
-        study.cells.iter_mut().for_each(|cell| cell.scenario.sample = Some(sample));
+    let asked = study.metrics_asked();
+    let any = |needs: fn(&Metric) -> bool| asked.iter().any(|name| metrics::find(name).is_some_and(needs));
+    if !any(Metric::needs_samples) {
+        return;
     }
+    let close = any(Metric::needs_close_samples);
+    let said = study.trace.as_ref().map(|plan| plan.sample);
+    for cell in &mut study.cells {
+        let usual = if close { USUAL_SAMPLE.min(close_sample(cell)) } else { USUAL_SAMPLE };
+        cell.scenario.sample = Some(said.unwrap_or(usual));
+    }
+}
+
+/// Returns a tenth of the shortest round trip, in whole microseconds; the sockets of a kernel cannot be asked more than once in a
+/// millisecond.
+fn close_sample(cell: &Cell) -> Time {
+    let flows = 0..cell.scenario.flows.len();
+    let shortest = flows.map(|flow| cell.scenario.base_rtt(flow)).min().unwrap_or(USUAL_SAMPLE);
+    let least = if cell.engine.is_kernels() { 1_000_000 } else { 1_000 };
+    Time((shortest.0 / 10).max(least).next_multiple_of(1_000))
 }
 
 fn repeats_and_seed(run: &Fields<'_>) -> (u32, u64) {

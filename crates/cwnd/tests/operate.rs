@@ -221,6 +221,16 @@ fn a_canary_without_connections_is_not_judged() {
     let flags =
         ["canary", canary, "--cgroup", clean.cgroup(), "--until", "1 s", "--every", "500 ms", "--promote"];
     assert!(fails(3, &flags).contains("was not judged"));
+    // The same as JSON, an event a line.
+    let output = command(&flags).arg("--json").output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let events: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&events[0]["event"], &events[0]["share"]), (&"begin".into(), &0.05.into()), "{text}");
+    assert!(events[1..events.len() - 1].iter().all(|event| event["verdict"] == "too-few"), "{text}");
+    let end = &events[events.len() - 1];
+    assert_eq!((&end["ending"], end["selection"].is_null()), (&"too-few".into(), true), "{text}");
     let status = status();
     assert!(status["selections"].as_array().unwrap().iter().all(|one| one["cgroup"] != clean.cgroup()));
     let mut child =
@@ -283,12 +293,39 @@ fn metrics_are_served_until_ctrl_c() {
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     lines.read_line(&mut line).unwrap();
     let address = line.strip_prefix("http://").and_then(|rest| rest.split('/').next()).unwrap();
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
+    let ask = || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    };
+    let text = ask();
     // This connection is there, whatever its congestion control.
     assert!(text.starts_with("HTTP/1.1 200 OK") && text.contains("\ncwnd_connections{"), "{text}");
+    // Counters rise, though the connection that they count has ended.
+    let acknowledged = |text: &str| -> f64 {
+        let lines = text.lines().filter(|line| line.starts_with("cwnd_bytes_acked_total{"));
+        lines.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum()
+    };
+    let before = acknowledged(&text);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (mut receiver, _) = listener.accept().unwrap();
+    sender.write_all(&[0; 100_000]).unwrap();
+    receiver.read_exact(&mut [0; 100_000]).unwrap();
+    let during = acknowledged(&ask());
+    assert!(during >= before + 100_000.0, "{before} {during}");
+    drop((sender, receiver));
+    assert!(acknowledged(&ask()) >= during);
+    // And `watch` has connections as JSON.
+    let (held, _other) = (TcpStream::connect(listener.local_addr().unwrap()).unwrap(), listener.accept());
+    let line = succeeds(&["watch", "--all", "--json"]);
+    let reading: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let local = held.local_addr().unwrap().to_string();
+    let connections = reading["connections"].as_array().unwrap();
+    let shown = connections.iter().find(|one| one["local"] == local).expect("it is there");
+    assert!(shown["cwnd"].as_u64().unwrap() > 0 && shown["state"].is_null(), "{shown}");
     interrupt(&child);
     assert!(child.wait().unwrap().success());
 }

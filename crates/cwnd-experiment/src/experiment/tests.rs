@@ -40,6 +40,21 @@ fn defaults_are_what_they_are_said_to_be() {
 }
 
 #[test]
+fn a_buffer_of_any_size_leaves_the_receive_window_within_its_limit() {
+    let window = |buffer: &str| said(&[("buffer", buffer)]).unwrap().stack.receive_window;
+    assert_eq!(window("1000"), 4 * (16_843 + 1000 + 1000));
+    assert_eq!(window("1 TB"), 1 << 30);
+}
+
+#[test]
+fn a_policer_holds_a_packet() {
+    let policed = |text: &str| said(&[("policer", text)]);
+    assert!(policed("1 Mbit/s, 1514 B").is_ok());
+    let why = policed("1 Mbit/s, 100 B").unwrap_err();
+    assert_eq!(why, "policer: it holds 100 B, and packets of 1514 B would never pass: it must hold one");
+}
+
+#[test]
 fn access_links_are_wider_than_the_bottleneck_unless_said() {
     let access = |settings: &[(&str, &str)]| {
         let scenario = said(&[&[("rate", "10 Mbit/s"), ("buffer", "20")], settings].concat()).unwrap();

@@ -3,8 +3,8 @@
 use crate::line::problem;
 use crate::{Bottleneck, Buffer, BufferContext, ScheduleChoice};
 use cwnd_scenario::{
-    Counting, DeliveryTrace, Discipline, EcnRemark, Effects, Jitter, LinkSpec, Loss, NodeId, Policer,
-    Problem, QueueSpec, Rate, Schedule, Time,
+    ByteSize, Counting, DeliveryTrace, Discipline, EcnRemark, Effects, Jitter, LinkSpec, Loss, NodeId,
+    Policer, Problem, QueueSpec, Rate, Schedule, Time,
 };
 
 /// What one direction of a line does; what is left out it does not do, or has as the direction before it.
@@ -112,6 +112,14 @@ impl Direction<'_> {
         if options.ack_thinning.is_some() && !drop_tail {
             let message = "only a drop-tail queue thins ACKs: say `reverse-queue = \"drop-tail\"` too";
             wrong("ack_thinning".to_owned(), message);
+        }
+        if let Some(policer) =
+            options.policer.filter(|p| !self.reverse && p.burst < u64::from(context.full_packet))
+        {
+            let (holds, packet) = (ByteSize(policer.burst), context.full_packet);
+            let message =
+                format!("it holds {holds}, and packets of {packet} B would never pass: it must hold one");
+            wrong("policer".to_owned(), &message);
         }
         let schedule = match (&options.trace, options.schedule.as_ref()) {
             (Some(_), Some(_)) => {

@@ -194,7 +194,7 @@ pub const STACK: &[Setting] = &[
     Setting {
         key: "linux-version",
         title: "Version of Linux",
-        about: "The version of Linux whose rules apply where versions of its sender differ, from 4.3 on. Before 5.11 a reduction grows the \
+        about: "The version of Linux whose rules apply where versions of its sender differ, 4.3 to 7.3. Before 5.11 a reduction grows the \
                 window again only on an ACK that delivers a retransmission; from 6.10 on a buffer that is too short for a burst is \
                 filled from the next one. Algorithms stay as they are.",
         default: "6.1",

@@ -19,7 +19,7 @@ pub fn missing() -> Vec<String> {
     let mut missing = Vec::new();
     // SAFETY: it has no arguments and cannot fail.
     if unsafe { libc::geteuid() } != 0 {
-        missing.push("root: only root may register congestion control (run it with sudo)".to_owned());
+        missing.push("root: only root may load programs into the kernel (run it with sudo)".to_owned());
     }
     let users = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     if is_restricted(&users) {

@@ -4,7 +4,7 @@
 use super::{
     LoadError, LoadedObject, Messages,
     programs::SOCKETS,
-    sockets::{Sockets, in_each_namespace},
+    sockets::{Sockets, in_each_namespace, inode},
 };
 use crate::state::{PRIVATE_WORDS, SocketState};
 use libbpf_rs::{Iter, Link, Object};
@@ -28,6 +28,8 @@ pub struct SocketReader {
 pub struct ObservedSocket {
     /// A path to its network namespace.
     pub namespace: PathBuf,
+    /// The number of the network namespace, which other paths to it have in common.
+    pub namespace_id: u64,
     /// The name of its congestion control.
     pub congestion_control: String,
     /// The number of the loaded object that it has ([`LoadedObject::id`]); none if its congestion control is no BPF program.
@@ -108,9 +110,10 @@ impl SocketReader {
     pub fn read(&self) -> Vec<ObservedSocket> {
         let objects = self.objects().unwrap_or_default();
         let here = |namespace: &Path| {
+            let id = inode(Path::new("/proc/thread-self/ns/net")).unwrap_or_default();
             let bytes = content(&self.sockets).unwrap_or_default();
             let sockets =
-                bytes.chunks_exact(RECORD).map(|record| ObservedSocket::new(namespace, record, &objects));
+                bytes.chunks_exact(RECORD).map(|record| ObservedSocket::new(namespace, id, record, &objects));
             sockets.collect::<Vec<_>>()
         };
         // A namespace that has gone since has no sockets.
@@ -135,7 +138,12 @@ fn content(link: &Link) -> Option<Vec<u8>> {
 }
 
 impl ObservedSocket {
-    fn new(namespace: &Path, bytes: &[u8], objects: &BTreeMap<u64, u32>) -> ObservedSocket {
+    fn new(
+        namespace: &Path,
+        namespace_id: u64,
+        bytes: &[u8],
+        objects: &BTreeMap<u64, u32>,
+    ) -> ObservedSocket {
         let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
         let half = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
         let short = |at: usize| u16::from_ne_bytes(bytes[at..at + 2].try_into().expect("two bytes"));
@@ -157,6 +165,7 @@ impl ObservedSocket {
         let min_rtt_us = half(counts + 12);
         ObservedSocket {
             namespace: namespace.to_owned(),
+            namespace_id,
             congestion_control: String::from_utf8_lossy(
                 name.split(|byte| *byte == 0).next().unwrap_or_default(),
             )

@@ -65,7 +65,7 @@ fn namespaces() -> Vec<PathBuf> {
         .collect()
 }
 
-fn inode(path: &Path) -> Option<u64> {
+pub(super) fn inode(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().map(|about| about.ino())
 }
 

@@ -96,6 +96,11 @@ fn open_sockets_keep_the_replaced_one_until_they_close() {
         choose(&new.client, &name)?;
         wait_for("the former one is gone", || objects(&name) == [("beta=0.7".to_owned(), true)]);
         new.send();
+        // The socket of a former one is no reason to keep the one in its place.
+        instances.install("elastic", 'c', &[("beta", "0.5")], REPLACE).unwrap();
+        load::unload(&name, false).unwrap();
+        assert_eq!(objects(&name), [("beta=0.7".to_owned(), false)]);
+        new.send();
         Ok(())
     };
     namespace.within(inside).unwrap();

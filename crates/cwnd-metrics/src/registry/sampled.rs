@@ -39,7 +39,7 @@ pub(super) static SAMPLED: &[Metric] = &[
         formula: "mean over flows of ssthresh in the first sample of the first congestion episode / greatest sample of cwnd up to then",
         about: "0.5 for an algorithm that halves its window. A flow without an episode is left out. Samples must be much closer than a round trip: the window grows between the last sample and the episode.",
         source: "",
-        measure: Measure::Sampled(samples::backoff_factor),
+        measure: Measure::CloselySampled(samples::backoff_factor),
     },
     Metric {
         name: "epoch_time_s",
@@ -51,7 +51,7 @@ pub(super) static SAMPLED: &[Metric] = &[
         formula: "mean over flows of the time from the first sample in which a window is being reduced to the last such beginning / (their number - 1)",
         about: "From one congestion episode to the next: recoveries, reductions after marks, timeouts. Samples must be closer than a round trip, or beginnings are missed. Not there with fewer than two.",
         source: "Elastic-TCP, figure 5",
-        measure: Measure::Sampled(samples::epoch_time_s),
+        measure: Measure::CloselySampled(samples::epoch_time_s),
     },
     Metric {
         name: "rtt_p50_s",

@@ -4,7 +4,7 @@ use super::tables::unit;
 use crate::html::definitions;
 use crate::measure::{Measure, decimals, number};
 use crate::validity_warnings;
-use cwnd_scenario::{LinkSpec, Loss, QueueLimit, Rate, Scenario, Traffic};
+use cwnd_scenario::{LinkSpec, Loss, Probability, QueueLimit, Rate, Scenario, Traffic};
 use cwnd_study::{Axis, Results, Study};
 use maud::{Markup, html};
 
@@ -176,8 +176,8 @@ fn of_scenario(scenario: &Scenario) -> Vec<(&'static str, String)> {
             "Packet error rate",
             match &link.loss {
                 Loss::None => "0".into(),
-                Loss::Bernoulli(probability) => format!("{probability:e}"),
-                Loss::GilbertElliott(chain) => format!("in bursts, {:e} in the mean", chain.mean()),
+                Loss::Bernoulli(probability) => Probability::nearest(*probability).to_string(),
+                Loss::GilbertElliott(chain) => format!("in bursts, {:.2e} in the mean", chain.mean()),
                 Loss::Nth(numbers) => format!("{} given packets", numbers.len()),
             },
         ));

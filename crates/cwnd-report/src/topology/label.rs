@@ -3,7 +3,7 @@
 use super::fold::Folded;
 use cwnd_plot::number::thousands;
 use cwnd_scenario::{
-    ByteSize, Discipline, LinkId, LinkSpec, Loss, QueueLimit, Rate, Scenario, Schedule, Time,
+    ByteSize, Discipline, LinkId, LinkSpec, Loss, Probability, QueueLimit, Rate, Scenario, Schedule, Time,
 };
 
 /// The lines over a wire, and the lines under it: what the links back do otherwise.
@@ -114,7 +114,7 @@ fn traits(link: &LinkSpec) -> Vec<String> {
     lines.extend(effects.ack_thinning.map(|acks| format!("ACKs thinned to 1 of {acks}")));
     lines.extend(effects.ecn_remark.map(|remark| format!("ECN field: {}", remark.word())));
     if effects.duplication > 0.0 {
-        lines.push(format!("duplicates {:e}", effects.duplication));
+        lines.push(format!("duplicates {}", Probability::nearest(effects.duplication)));
     }
     lines
 }

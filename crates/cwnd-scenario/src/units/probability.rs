@@ -18,6 +18,11 @@ impl Probability {
         (0.0..=1.0).contains(&value).then_some(Probability(value))
     }
 
+    /// The probability that is nearest to a value: to show one that is kept as a number.
+    pub fn nearest(value: f64) -> Probability {
+        Probability(value.clamp(0.0, 1.0))
+    }
+
     /// Its value, from 0 to 1.
     pub fn value(self) -> f64 {
         self.0

@@ -369,6 +369,13 @@ fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>], emulated: bool) ->
             if names.len() < entries.len() { format!(" of {}", names.join(", ")) } else { String::new() };
         lines.push(format!("note{of}: {text}"));
     }
+    // A mean over time that a transfer does not fill says little of it.
+    if entries.iter().any(|entry| lasting(entry.scenario).any(|flow| flow.bytes.is_some())) {
+        lines.push(
+            "throughput, goodput, used and queue are means over all the time, `done` is when a transfer was complete"
+                .to_owned(),
+        );
+    }
     let scenario = entries[0].scenario;
     let stack = &scenario.stack;
     if stack.l4s && has_dual_queue(scenario) && emulated {

@@ -51,6 +51,11 @@ fn unknown_algorithms_and_parameters() {
         refused(&["algorithms", "elastik"]),
         "there is no algorithm `elastik`; did you mean `elastic`? `cwnd algorithms` lists all"
     );
+    // The same under two names is the same twice.
+    let twice = refused(&["compare", "CUBIC", "bbr", "cubic"]);
+    assert_eq!(twice, "`cubic` is there twice: name it once");
+    let twice = refused(&["compare", "htcp:adaptive_backoff=on", "H-TCP:adaptive_backoff = on", "--quiet"]);
+    assert!(twice.ends_with("is `htcp:adaptive_backoff=on`, which is there twice: name it once"), "{twice}");
     assert!(
         refused(&["compare"]).starts_with("nothing to run: name an algorithm (`cwnd compare cubic elastic`)")
     );

@@ -23,6 +23,23 @@ fn the_least_study_is_one_cell() {
     assert_eq!((study.trace, study.cells[0].scenario.sample), (None, None));
 }
 
+/// An episode may be as short as a round trip, which samples every 100 ms would miss.
+#[test]
+fn samples_are_as_close_as_a_metric_needs_them() {
+    let samples = |metric: &str, trace: &str| {
+        let text = format!(
+            "[scenario]\nalgorithm = \"cubic\"\n[run]\nmetrics = [\"{metric}\"]\n{trace}\
+             [[axes]]\nname = \"rtt\"\nkey = \"rtt\"\nvalues = [\"5 ms\", \"120 ms\", \"2 s\"]\n"
+        );
+        let cells = study(&text).cells;
+        cells.iter().map(|cell| cell.scenario.sample.map(|time| time.0 / 1000)).collect::<Vec<_>>()
+    };
+    assert_eq!(samples("throughput_bps", ""), [None; 3]);
+    assert_eq!(samples("cwnd_max", ""), [Some(100_000); 3]);
+    assert_eq!(samples("epoch_time_s", ""), [Some(500), Some(12_000), Some(100_000)]);
+    assert_eq!(samples("backoff_factor", "[trace]\nsample = \"30 ms\"\n"), [Some(30_000); 3]);
+}
+
 #[test]
 fn the_last_axis_varies_fastest() {
     let study = study(

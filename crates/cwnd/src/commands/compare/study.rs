@@ -8,7 +8,7 @@ use crate::{
     measured::{QUEUE, QUEUE_DELAYS},
 };
 use cwnd_scenario::notation::toml_string;
-use cwnd_scenario::{Problem, Time};
+use cwnd_scenario::{AlgorithmSpec, Problem, Time};
 use cwnd_study::{Cell, Diagnostic, EngineKind, Study, StudyError, keys, memory::MemoryBudget};
 
 /// The name of the study, and of the file that errors in it would name.
@@ -197,11 +197,22 @@ fn entries(flags: &Flags) -> Result<Vec<Entry>, Failure> {
              `cwnd algorithms` lists the algorithms",
         ));
     }
-    let twice = entries.iter().enumerate().find(|(i, one)| entries[..*i].iter().any(|e| e.name == one.name));
+    let names: Vec<String> = entries.iter().map(|entry| as_registered(&entry.name)).collect();
+    let twice = (0..names.len()).find(|&one| names[..one].contains(&names[one]));
     match twice {
-        Some((_, entry)) => Err(Failure::bad_input(format!("`{}` is there twice: name it once", entry.name))),
+        Some(one) => Err(Failure::bad_input(match entries[one].name == names[one] {
+            true => format!("`{}` is there twice: name it once", names[one]),
+            false => {
+                format!("`{}` is `{}`, which is there twice: name it once", entries[one].name, names[one])
+            }
+        })),
         None => Ok(entries),
     }
+}
+
+/// A name with which algorithms that are one have one name: `CUBIC` and `cubic`, `reno` and `newreno`.
+fn as_registered(text: &str) -> String {
+    text.parse::<AlgorithmSpec>().map_or_else(|_| text.to_owned(), |algorithm| algorithm.to_string())
 }
 
 /// Whether a setting is of the algorithms that are named alone, and there are others than these.

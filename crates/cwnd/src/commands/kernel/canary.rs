@@ -1,10 +1,13 @@
 //! `cwnd kernel canary`: another congestion control for a share of new connections, with an automatic return.
 
+mod events;
+
 use super::{DigestsFlag, failure, note_on, registered, status::GroupStatus};
 use crate::{failure::Failure, interrupt, output};
 use clap::Args;
 use cwnd_kernel::load::{self, Bounds, CANARY, Canary, Cgroup, Ending, Groups, SELECT, Verdict};
 use cwnd_scenario::Time;
+use events::Event;
 use std::{path::PathBuf, time::Duration};
 
 const AFTER: &str = "\
@@ -80,6 +83,10 @@ pub struct CanaryFlags {
     /// Select it for the whole cgroup if it is within the bounds at the end (`cwnd kernel select`).
     #[arg(long)]
     promote: bool,
+
+    /// Print each judgement as JSON, on a line of its own; the first line tells what began, and the last one how it ended.
+    #[arg(long)]
+    json: bool,
 
     #[command(flatten)]
     digests: DigestsFlag,
@@ -158,15 +165,16 @@ pub fn run(flags: &CanaryFlags) -> Result<(), Failure> {
         significance: flags.significance,
     };
     let canary = Canary::begin(&cgroup, &name, rest.as_deref(), flags.share).map_err(failure)?;
-    output::print(&format!(
-        "{} % of the new connections of {} get {name}, for {}; Ctrl-C ends it\n",
-        // Without what a binary fraction adds.
-        (1e6 * flags.share).round() / 1e4,
-        cgroup.path.display(),
-        flags.until
-    ))?;
+    let print = |event: Event<'_>| output::print(&if flags.json { event.json() } else { event.text() });
+    print(Event::Begin {
+        cgroup: &cgroup.path,
+        congestion_control: &name,
+        rest: rest.as_deref(),
+        share: flags.share,
+        until: flags.until,
+    })?;
     let mut printed = Ok(());
-    let report = |groups: &Groups, verdict: &Verdict| printed = output::print(&line(groups, verdict));
+    let report = |groups: &Groups, verdict: &Verdict| printed = print(Event::judgement(groups, verdict));
     let (until, every) = (Duration::from_nanos(flags.until.0), Duration::from_nanos(flags.every.0));
     let ending = load::watch(&canary, &bounds, until, every, &stop, report).map_err(failure)?;
     printed?;
@@ -175,40 +183,29 @@ pub fn run(flags: &CanaryFlags) -> Result<(), Failure> {
     let back = format!(
         "new connections get what they got before, as do open canaries ({returned} have returned so far)"
     );
-    match ending {
-        Ending::Kept if flags.promote => {
-            let selection = load::select(&cgroup, &name).map_err(failure)?;
-            output::print(&format!(
-                "{name} was within the bounds: {} selects it now, kept by {}\n",
-                cgroup.path.display(),
-                selection.pin.display()
-            ))
-        }
-        Ending::Kept => output::print(&format!(
+    let promoted = flags.promote && matches!(ending, Ending::Kept);
+    let selection = promoted.then(|| load::select(&cgroup, &name).map_err(failure)).transpose()?;
+    let pin = selection.map(|selection| selection.pin);
+    print(Event::end(&ending, returned, pin.as_deref()))?;
+    match (ending, pin) {
+        (Ending::Kept, _) if flags.json => Ok(()),
+        (Ending::Kept, Some(pin)) => output::print(&format!(
+            "{name} was within the bounds: {} selects it now, kept by {}\n",
+            cgroup.path.display(),
+            pin.display()
+        )),
+        (Ending::Kept, None) => output::print(&format!(
             "{name} was within the bounds; open canaries keep it, and new connections get what they got before: `cwnd kernel select \
              cgroup {} {name}` selects it for all\n",
             cgroup.path.display()
         )),
-        Ending::Worse(why) => Err(Failure::differs(format!("{name} is worse: {why}; {back}"))),
-        Ending::Undecided(why) => {
+        (Ending::Worse(why), _) => Err(Failure::differs(format!("{name} is worse: {why}; {back}"))),
+        (Ending::Undecided(why), _) => {
             Err(Failure::undecided(format!("{name} was not decided on: {why}; {back}")))
         }
-        Ending::TooFew(why) => Err(Failure::undecided(format!("{name} was not judged: {why}; {back}"))),
-        Ending::Stopped => Err(Failure::stopped(format!("stopped: {back}"))),
+        (Ending::TooFew(why), _) => Err(Failure::undecided(format!("{name} was not judged: {why}; {back}"))),
+        (Ending::Stopped, _) => Err(Failure::stopped(format!("stopped: {back}"))),
     }
-}
-
-/// The counts of both groups.
-fn line(groups: &Groups, verdict: &Verdict) -> String {
-    let verdict = match verdict {
-        Verdict::TooFew(_) => "too few to judge",
-        Verdict::Worse(_) => "worse",
-        Verdict::Undecided(_) => "not yet enough connections to tell",
-        Verdict::Within => "within the bounds",
-    };
-    let [canary, rest] =
-        [&groups.canary, &groups.rest].map(|group| GroupStatus::new(&group.total()).in_words());
-    format!("canary {canary}; rest {rest}; {verdict}\n")
 }
 
 #[cfg(test)]

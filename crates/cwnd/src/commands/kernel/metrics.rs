@@ -1,22 +1,29 @@
 //! `cwnd kernel metrics`: the text format of Prometheus over HTTP.
 
 mod text;
+mod totals;
 
-use super::{DigestsFlag, failure};
+use super::{DigestsFlag, failure, status::counts_calls};
 use crate::{failure::Failure, interrupt, output, terminal::tell};
 use clap::Args;
-use cwnd_kernel::load::{self, SocketReader};
+use cwnd_kernel::load::{self, ObservedSocket, SocketReader};
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::atomic::Ordering,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
+use text::Reading;
+use totals::Totals;
+
+#[cfg(test)]
+pub(super) use text::tests::socket as a_socket;
 
 /// Serve what the kernel has loaded, its connections and the state of their algorithms as Prometheus metrics over HTTP (`/metrics`).
 ///
-/// Each request reads the sockets once. The connections are not slowed down.
+/// Each request reads the sockets. Between requests they are read once a second for the counters that only rise (`..._total`), which
+/// therefore lack what a connection does between its last reading and its end. The connections are not slowed down.
 #[derive(Args)]
 pub struct MetricsFlags {
     /// The address and port to listen on. Others than a loopback address let the network read the metrics.
@@ -41,6 +48,8 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 const LONGEST: u64 = 8192;
 /// How long a client may take for its request, or for taking the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Between two readings for the counters.
+const PERIOD: Duration = Duration::from_secs(1);
 /// Between two looks at whether it has ended.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -49,7 +58,7 @@ pub fn run(flags: &MetricsFlags) -> Result<(), Failure> {
     flags.digests.check(&load::SOCKETS)?;
     let reader = SocketReader::new().map_err(failure)?;
     if flags.once {
-        return output::print(&metrics(&reader)?);
+        return output::print(&metrics(&reader.read(), None)?);
     }
     let stop = interrupt::catch().map_err(Failure::broken)?;
     let failed = |error: io::Error| Failure::broken(format!("--listen {}: {error}", flags.listen));
@@ -60,10 +69,28 @@ pub fn run(flags: &MetricsFlags) -> Result<(), Failure> {
         tell!("note: --listen {address}: others on the network can read the metrics");
     }
     output::print(&format!("http://{address}/metrics; Ctrl-C ends it\n"))?;
+    let mut totals = Totals::default();
+    let read = |totals: &mut Totals| {
+        let sockets = reader.read();
+        totals.add(&sockets);
+        sockets
+    };
+    read(&mut totals);
+    let mut last = Instant::now();
     while !stop.load(Ordering::Relaxed) {
+        if last.elapsed() >= PERIOD {
+            read(&mut totals);
+            last = Instant::now();
+        }
         match listener.accept() {
             // A client that goes away is its own affair.
-            Ok((stream, _)) => drop(answer(&stream, || metrics(&reader))),
+            Ok((stream, _)) => {
+                let answered = answer(&stream, || {
+                    let sockets = read(&mut totals);
+                    metrics(&sockets, Some(&totals))
+                });
+                drop(answered);
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(TICK),
             // As when the client is gone again, or descriptors are short.
             Err(_) => thread::sleep(TICK),
@@ -72,9 +99,15 @@ pub fn run(flags: &MetricsFlags) -> Result<(), Failure> {
     Ok(())
 }
 
-fn metrics(reader: &SocketReader) -> Result<String, Failure> {
-    let objects = load::loaded().map_err(failure)?;
-    Ok(text::text(&objects, &load::selections(), &reader.read()))
+fn metrics(sockets: &[ObservedSocket], totals: Option<&Totals>) -> Result<String, Failure> {
+    let (objects, selections) = (load::loaded().map_err(failure)?, load::selections());
+    Ok(text::text(&Reading {
+        objects: &objects,
+        selections: &selections,
+        sockets,
+        counts_calls: counts_calls(),
+        totals,
+    }))
 }
 
 /// Reads a request and answers it.

@@ -239,13 +239,14 @@ impl Status {
             sockets,
             selections: selections.collect(),
             canaries: load::canaries().into_iter().map(CanaryStatus::new).collect(),
-            counting: is_counting(),
+            counting: counts_calls(),
             default: load::default_here(),
         }
     }
 }
 
-fn is_counting() -> bool {
+/// Whether the kernel counts the calls of programs.
+pub fn counts_calls() -> bool {
     fs::read_to_string("/proc/sys/kernel/bpf_stats_enabled").is_ok_and(|text| text.trim() == "1")
 }
 

@@ -1,5 +1,7 @@
 //! `cwnd kernel watch`: connections with their algorithm's state.
 
+mod document;
+
 use super::{DigestsFlag, failure};
 use crate::{commands::lab::live::Screen, failure::Failure, interrupt, output, terminal};
 use clap::Args;
@@ -17,68 +19,96 @@ use std::{
 /// Show the established connections with what TCP_INFO has and the state of their algorithm (N, alpha, WWF, lambda and so on for
 /// elastic, agile-sd, cltcp and invs), of all network namespaces.
 ///
-/// On a terminal the table is drawn again and again until Ctrl-C; elsewhere it is printed once. Reading costs the connections nothing.
+/// On a terminal the table is drawn again and again until Ctrl-C; elsewhere, and with --json, it is printed once, or with --every again
+/// and again. Reading costs the connections nothing.
 #[derive(Args)]
 pub struct WatchFlags {
     /// Connections of other congestion controls, too.
     #[arg(long)]
     all: bool,
 
-    /// Between two tables.
-    #[arg(long, value_name = "TIME", default_value = "1 s")]
-    every: Time,
+    /// Between two readings [default: 1 s on a terminal; else there is one].
+    #[arg(long, value_name = "TIME", value_parser = interval)]
+    every: Option<Time>,
 
-    /// The most connections in the table: those with the largest window.
-    #[arg(long, value_name = "N", default_value_t = 30)]
-    most: usize,
+    /// The most connections: those with the largest window [default: 30; all with --json].
+    #[arg(long, value_name = "N")]
+    most: Option<usize>,
+
+    /// Print each reading as JSON, on a line of its own.
+    #[arg(long)]
+    json: bool,
 
     #[command(flatten)]
     digests: DigestsFlag,
 }
 
+/// Between two readings on a terminal, unless it is said.
+const USUAL: Time = Time::from_secs(1);
+/// The shortest time between two readings.
+const SHORTEST: Time = Time::from_millis(10);
+/// Connections of a table, unless it is said.
+const USUAL_MOST: usize = 30;
 /// Between two looks at whether it has ended.
 const TICK: Duration = Duration::from_millis(50);
+
+/// Parses the time between two readings.
+fn interval(text: &str) -> Result<Time, String> {
+    match text.parse::<Time>() {
+        Ok(time) if time >= SHORTEST => Ok(time),
+        Ok(_) => Err(format!("it must be at least {SHORTEST}")),
+        Err(error) => Err(error.to_string()),
+    }
+}
 
 /// Does what the flags ask.
 pub fn run(flags: &WatchFlags) -> Result<(), Failure> {
     flags.digests.check(&load::SOCKETS)?;
     let reader = SocketReader::new().map_err(failure)?;
     let stop = interrupt::catch().map_err(Failure::broken)?;
-    let every = Duration::from_nanos(flags.every.0);
+    let usual = (!flags.json && io::stdout().is_terminal()).then_some(USUAL);
+    let every = flags.every.or(usual).map(|every| Duration::from_nanos(every.0));
     let mut screen = Screen::default();
     loop {
         let shown = Instant::now();
         let objects = load::loaded().map_err(failure)?;
-        screen.show(&text(reader.read(), &objects, flags, terminal::columns()))?;
-        if !io::stdout().is_terminal() {
-            return Ok(());
+        let sockets = selected(reader.read(), flags.all);
+        match flags.json {
+            true => output::print(&document::line(&sockets, &objects, flags.most))?,
+            false => screen.show(&text(&sockets, &objects, flags, terminal::columns()))?,
         }
+        let Some(every) = every else { return Ok(()) };
         while shown.elapsed() < every {
             if stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            thread::sleep(TICK);
+            thread::sleep(TICK.min(every));
         }
     }
 }
 
+/// Returns the established connections, or those of cwnd's algorithms among them, the largest window first.
+fn selected(mut sockets: Vec<ObservedSocket>, all: bool) -> Vec<ObservedSocket> {
+    sockets
+        .retain(|socket| socket.is_established() && (all || socket.congestion_control.starts_with("cwnd_")));
+    sockets.sort_by_key(|socket| (std::cmp::Reverse(socket.cwnd), socket.local, socket.remote));
+    sockets
+}
+
 fn text(
-    mut sockets: Vec<ObservedSocket>,
+    sockets: &[ObservedSocket],
     objects: &[LoadedObject],
     flags: &WatchFlags,
     columns: Option<usize>,
 ) -> String {
-    sockets.retain(|socket| {
-        socket.is_established() && (flags.all || socket.congestion_control.starts_with("cwnd_"))
-    });
-    sockets.sort_by_key(|socket| (std::cmp::Reverse(socket.cwnd), socket.local, socket.remote));
     let left = [("congestion control", Align::Left), ("local", Align::Left), ("remote", Align::Left)];
     let right =
         ["cwnd", "ssthresh", "RTT", "min. RTT", "rate", "retransmitted"].map(|name| (name, Align::Right));
     let mut table = Table::new(left.into_iter().chain(right).chain([("state", Align::Left)])).indent(2);
-    for socket in sockets.iter().take(flags.most) {
+    let most = flags.most.unwrap_or(USUAL_MOST);
+    for socket in sockets.iter().take(most) {
         let ssthresh = match socket.ssthresh {
-            0x7fff_ffff => String::new(),
+            NO_THRESHOLD => String::new(),
             ssthresh => ssthresh.to_string(),
         };
         table.row([
@@ -106,7 +136,7 @@ fn text(
         Sacrifice::Shorten("remote", 12),
     ];
     let table = output::fitted_to(columns, table, &sacrifices);
-    let more = sockets.len().saturating_sub(flags.most);
+    let more = sockets.len().saturating_sub(most);
     let note = match (sockets.len(), more) {
         (0, _) if flags.all => "  No connection is established.\n".to_owned(),
         (0, _) => "  No connection has an algorithm of cwnd; --all shows the others.\n".to_owned(),
@@ -115,6 +145,9 @@ fn text(
     };
     format!("\n{table}{note}\n")
 }
+
+/// The slow-start threshold before the first reduction.
+const NO_THRESHOLD: u32 = 0x7fff_ffff;
 
 /// The known values of its algorithm's state: `wwf 12.3, rtt_max 80 ms`.
 fn state(socket: &ObservedSocket, objects: &[LoadedObject]) -> String {
@@ -132,47 +165,38 @@ fn state(socket: &ObservedSocket, objects: &[LoadedObject]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::metrics::a_socket;
     use super::*;
-    use std::path::PathBuf;
 
     #[test]
     fn connections_fit_the_columns() {
         let socket = |name: &str, cwnd: u32| ObservedSocket {
-            namespace: PathBuf::new(),
             congestion_control: name.to_owned(),
-            object: None,
             local: "[2001:db8:1234:5678:9abc:def0:1234:5678]:65535".parse().unwrap(),
             remote: "[2001:db8:1234:5678:9abc:def0:1234:5679]:65535".parse().unwrap(),
-            state: 1,
-            cwnd,
             ssthresh: 1_000_000,
-            srtt_s: 0.123_456,
             min_rtt_s: Some(0.012_345),
-            mss: 1448,
-            in_flight: 0,
             retransmissions: 123_456_789,
-            segments: 1,
-            lost: 0,
-            bytes_acked: 0,
             delivery_rate_bps: 9.876_543e9,
-            pacing_rate_bps: None,
-            private: [0; cwnd_kernel::PRIVATE_WORDS],
+            ..a_socket(cwnd, 0.123_456, 1)
         };
         let sockets = vec![socket("cubic", 5), socket("cwnd_tendigits1", 7), socket("cwnd_bulk", 900_000)];
-        let flags = |all, most| WatchFlags {
-            all,
-            every: Time::from_secs(1),
-            most,
+        let flags = |most| WatchFlags {
+            all: false,
+            every: None,
+            most: Some(most),
+            json: false,
             digests: DigestsFlag { digests: None },
         };
+        let all = selected(sockets.clone(), true);
         for columns in [80, 100, 160] {
-            let text = text(sockets.clone(), &[], &flags(true, 30), Some(columns));
+            let text = text(&all, &[], &flags(30), Some(columns));
             assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}: {text}");
             let of = |name: &str| text.find(name).expect("it is in the table");
             assert!(of("cwnd_bulk") < of("cwnd_tendigits1") && of("cwnd_tendigits1") < of("cubic"), "{text}");
         }
-        let own = text(sockets.clone(), &[], &flags(false, 1), None);
+        let own = text(&selected(sockets, false), &[], &flags(1), None);
         assert!(!own.contains("cubic") && own.contains("and 1 more"), "{own}");
-        assert!(text(Vec::new(), &[], &flags(false, 1), None).contains("--all shows the others"));
+        assert!(text(&[], &[], &flags(1), None).contains("--all shows the others"));
     }
 }

@@ -1,7 +1,7 @@
 //! A network in a line.
 
 use super::{base_rtts, lasting, limit};
-use cwnd_scenario::{Discipline, LinkSpec, Loss, Scenario, Schedule};
+use cwnd_scenario::{Discipline, LinkSpec, Loss, Probability, Scenario, Schedule};
 
 /// The flows of a scenario and the network that they cross.
 pub fn about(scenario: &Scenario) -> String {
@@ -84,7 +84,7 @@ fn traits(link: &LinkSpec, forth: &LinkSpec) -> Vec<String> {
     }
     match &link.loss {
         Loss::None => {}
-        Loss::Bernoulli(per) => traits.push(format!("packet error rate {per:e}")),
+        Loss::Bernoulli(per) => traits.push(format!("packet error rate {}", Probability::nearest(*per))),
         Loss::GilbertElliott(chain) => {
             traits.push(format!("losses in bursts, {:.2e} in the mean", chain.mean()));
         }
@@ -102,7 +102,7 @@ fn traits(link: &LinkSpec, forth: &LinkSpec) -> Vec<String> {
     traits.extend(effects.ack_thinning.map(|acks| format!("ACKs thinned to 1 of {acks}")));
     traits.extend(effects.ecn_remark.map(|remark| format!("ECN field: {}", remark.word())));
     if effects.duplication > 0.0 {
-        traits.push(format!("duplicates {:e}", effects.duplication));
+        traits.push(format!("duplicates {}", Probability::nearest(effects.duplication)));
     }
     traits
 }
