@@ -11,11 +11,19 @@ use std::time::Instant;
 /// smoothed round-trip time.
 const FORGET_AFTER: Nanos = Nanos::from_millis(2_000);
 
+/// The most small packets that are remembered: a receiver's ACKs are never acknowledged, nor lost.
+const SMALL_PACKETS: usize = 1000;
+/// The largest packet that may have ACKs alone, bytes: quinn's has at most 64 ranges of up to four bytes, beyond headers, counts of marks
+/// and the tag.
+const LARGEST_ACK: u64 = 340;
+
 /// The controller of one path: an adapter, and the packets in flight.
 #[derive(Debug)]
 pub(crate) struct Controller {
     pub adapter: Adapter,
     packets: SentPackets,
+    /// Those of which the implementation does not tell whether they count as in flight.
+    small: SentPackets,
     clock: Clock,
     /// Bytes of a full datagram.
     datagram: u16,
@@ -35,6 +43,7 @@ impl Controller {
         Controller {
             adapter: Adapter::new(controllers.algorithm(), clock.nanos(now), &settings),
             packets: SentPackets::default(),
+            small: SentPackets::default(),
             clock,
             datagram,
             now,
@@ -73,14 +82,33 @@ impl Controller {
         self.packets.insert(number, packet);
     }
 
+    /// Handles a packet that leaves alone, of which the implementation does not tell whether it has more than ACKs. A large one does.
+    #[cfg(feature = "quinn")]
+    pub fn on_sent_alone(&mut self, now: Instant, bytes: u32, number: u64) {
+        if u64::from(bytes) > LARGEST_ACK {
+            return self.on_sent(now, bytes, number);
+        }
+        let now = self.at(now);
+        let packet = self.adapter.on_uncertain_packet_sent(now, bytes);
+        self.small.insert(number, packet);
+        self.small.keep_newest(SMALL_PACKETS);
+    }
+
     /// Handles a packet, sent at `sent`, that an ACK frame acknowledges. Packets that were not reported, such as probes of the MTU in
     /// quinn, are ignored.
     pub fn on_acked(&mut self, now: Instant, sent: Instant, number: Option<u64>) {
-        let now = self.at(now);
-        if let Some(packet) = self.packets.take_sent_at(self.clock.nanos(sent), number) {
+        let (now, sent) = (self.at(now), self.clock.nanos(sent));
+        let packet = self.packets.take_sent_at(sent, number);
+        if let Some(packet) = packet.or_else(|| self.small.take_sent_at(sent, number)) {
             self.newest = self.newest.max(packet.sent());
             self.adapter.on_packet_acked(now, &packet);
         }
+    }
+
+    /// Returns how many small packets are remembered.
+    #[cfg(all(test, feature = "quinn"))]
+    pub fn small_packets(&self) -> usize {
+        self.small.len()
     }
 
     /// Handles the end of an ACK frame.
@@ -89,7 +117,9 @@ impl Controller {
         self.adapter.on_ack_end(now, &AckEnd { in_flight: Some(in_flight), app_limited });
         // Losses that this frame reveals are reported after it; those of the frame before were.
         let kept = self.adapter.srtt() + FORGET_AFTER;
-        self.packets.forget_before(std::mem::replace(&mut self.before, self.newest).since(kept));
+        let oldest = std::mem::replace(&mut self.before, self.newest).since(kept);
+        self.packets.forget_before(oldest);
+        self.small.forget_before(oldest);
     }
 
     /// Handles the loss of a packet.
@@ -101,15 +131,19 @@ impl Controller {
         }
     }
 
-    /// Handles the loss of packets of together `bytes`, of which the last was sent at `sent`: that one and the oldest are taken for lost.
-    /// quinn also reports ACKs that leave alone, and never what became of them; the newest loss must not be hidden by those.
+    /// Handles the loss of packets of together `bytes`, of which the last was sent at `sent`: that one and the oldest are taken for lost,
+    /// small ones where no more is left than they have.
     #[cfg(feature = "quinn")]
     pub fn on_bytes_lost(&mut self, now: Instant, sent: Instant, bytes: u64) {
         let (now, sent) = (self.at(now), self.clock.nanos(sent));
         let mut left = bytes;
-        let mut last = self.packets.take_sent_at(sent, None);
+        let last = self.packets.take_sent_at(sent, None);
+        let mut last = last.or_else(|| self.small.take_sent_at(sent, None));
         while left > 0
-            && let Some(packet) = last.take().or_else(|| self.packets.take_oldest(sent))
+            && let Some(packet) = last.take().or_else(|| match left {
+                ..=LARGEST_ACK => self.small.take_oldest(sent),
+                _ => self.packets.take_oldest(sent),
+            })
         {
             left = left.saturating_sub(u64::from(packet.bytes()));
             self.adapter.on_packet_lost(now, &packet);

@@ -10,6 +10,9 @@
 //! an ACK frame with new ECN marks, without their number: all packets that the frame acknowledges then count as marked. quinn sends ECT(0),
 //! so queues treat DCTCP and TCP Prague as classic traffic. It does not report spurious losses.
 //!
+//! quinn reports packets that have ACKs alone like any other, and never what becomes of them. A packet of at most 340 bytes that leaves
+//! alone may be one, and counts as in flight only when it is acknowledged or lost.
+//!
 //! When a peer's port changes, quinn copies the controller. An algorithm's state cannot be copied: the copy begins with its initial window.
 
 use crate::controller::{Controller as Shared, Locked};
@@ -87,10 +90,13 @@ fn shape(window: u64, rate: f64, min_rtt: Nanos, srtt: Nanos, datagram: u64) -> 
 
 impl Controller for Locked {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
-        // Several datagrams that leave together have the full size, except the last.
         let shared = self.get();
         let datagram = shared.datagram().max(1);
         let count = bytes.div_ceil(datagram);
+        if count == 1 {
+            return shared.on_sent_alone(now, bytes as u32, last_packet_number);
+        }
+        // Several datagrams that leave together have the full size, except the last.
         for i in 0..count {
             let size = datagram.min(bytes - i * datagram) as u32;
             shared.on_sent(now, size, last_packet_number.saturating_sub(count - 1 - i));
@@ -201,6 +207,52 @@ mod tests {
         controller.on_sent(now + 60 * MS, 1_200, 11);
         controller.on_congestion_event(now + 110 * MS, now + 60 * MS, false, 1_200);
         assert_eq!(controller.window(), 2 * 1_200 + 1);
+    }
+
+    /// A request each second, and ACKs of its answer, which quinn reports as it does the request. Nothing acknowledges them.
+    #[test]
+    fn acks_that_left_alone_fill_no_window() {
+        let now = Instant::now();
+        let mut controller = Locked::new(&Controllers::named("cubic").unwrap(), now, 1_200);
+        let mut number = 0;
+        for second in 0..100 {
+            let sent = now + 1000 * MS * second;
+            controller.on_sent(sent, 1_200, number);
+            number += 1;
+            for ack in 0..400 {
+                controller.on_sent(sent + MS + Duration::from_micros(ack), 40, number);
+                number += 1;
+            }
+            controller.get().on_acked(sent + 50 * MS, sent, None);
+            controller.on_end_acks(sent + 50 * MS, 0, true, Some(number));
+        }
+        assert_eq!(controller.window(), 12_001);
+    }
+
+    /// Small packets that are acknowledged were in flight: they have a round-trip time, and open the window.
+    #[test]
+    fn small_packets_that_are_acknowledged_count() {
+        let (mut controller, now) = built(Controllers::named("newreno").unwrap());
+        let mut shared = Shared::new(&Controllers::named("newreno").unwrap(), now, 1_200);
+        for number in 0..20 {
+            shared.on_sent_alone(now + MS * number, 100, u64::from(number));
+            shared.on_acked(now + MS * (50 + number), now + MS * number, None);
+            shared.on_ack_end(now + MS * (50 + number), 0, false);
+        }
+        assert_eq!((shared.adapter.srtt(), shared.adapter.bytes_in_flight()), (Nanos::from_millis(50), 0));
+        // A lost one reduces the window.
+        controller.on_sent(now, 100, 0);
+        controller.on_congestion_event(now + 50 * MS, now, false, 100);
+        assert_eq!(controller.window(), 5 * 1_200 + 1);
+    }
+
+    /// A receiver sends ACKs alone, and never gets an ACK.
+    #[test]
+    fn acks_that_nobody_acknowledges_are_forgotten() {
+        let now = Instant::now();
+        let mut shared = Shared::new(&Controllers::named("cubic").unwrap(), now, 1_200);
+        (0..100_000).for_each(|number| shared.on_sent_alone(now + MS * number, 40, u64::from(number)));
+        assert!(shared.small_packets() <= 1_000);
     }
 
     /// An event without lost bytes is a mark.

@@ -162,10 +162,31 @@ impl Adapter {
         if let Some(since) = self.idle_since.take().filter(|_| alone) {
             self.algorithm.on_idle_restart(&mut self.window, now, now.since(since));
         }
-        self.in_flight += u64::from(bytes);
-        self.sent.add(u64::from(bytes), self.window.mss());
-        let mut packet = SentPacket {
-            order: self.next,
+        self.count_as_sent(bytes);
+        let mut packet = self.record(now, bytes);
+        self.sampler.on_sent(&mut packet, alone);
+        packet.counted = true;
+        self.record_use();
+        packet
+    }
+
+    /// Handles a packet of `bytes` that leaves, where the transport does not tell whether it counts as in flight: it may have ACKs alone,
+    /// which nobody acknowledges (RFC 9002 section 2). It counts from when it is acknowledged or lost, so that ACKs fill no window.
+    /// Returns its record.
+    pub fn on_uncertain_packet_sent(&mut self, now: Nanos, bytes: u32) -> SentPacket {
+        self.settle();
+        let alone = self.in_flight == 0;
+        let mut packet = self.record(now, bytes);
+        self.sampler.on_uncertain_sent(&mut packet, alone);
+        packet
+    }
+
+    /// Returns the record of the next packet.
+    fn record(&mut self, now: Nanos, bytes: u32) -> SentPacket {
+        let order = self.next;
+        self.next += 1;
+        SentPacket {
+            order,
             sent: now,
             bytes,
             in_flight: self.segments_in_flight(),
@@ -175,11 +196,24 @@ impl Adapter {
             delivered_at: now,
             first_sent: now,
             app_limited: false,
-        };
-        self.sampler.on_sent(&mut packet, alone);
-        self.next += 1;
-        self.record_use();
-        packet
+            counted: false,
+        }
+    }
+
+    fn count_as_sent(&mut self, bytes: u32) {
+        self.in_flight += u64::from(bytes);
+        self.sent.add(u64::from(bytes), self.window.mss());
+    }
+
+    /// Counts a packet that turns out to have been in flight. If it was the first after an idle time, that ended with it.
+    fn count_late(&mut self, packet: &SentPacket) {
+        if packet.counted {
+            return;
+        }
+        if let Some(since) = self.idle_since.take() {
+            self.algorithm.on_idle_restart(&mut self.window, packet.sent, packet.sent.since(since));
+        }
+        self.count_as_sent(packet.bytes);
     }
 
     /// Handles a packet that an ACK frame acknowledges.
@@ -190,6 +224,7 @@ impl Adapter {
     /// Handles several packets of together `bytes` that an ACK frame acknowledges, of which `newest` was sent last.
     pub fn on_bytes_acked(&mut self, now: Nanos, newest: &SentPacket, bytes: u64) {
         self.settle();
+        self.count_late(newest);
         let mss = self.window.mss();
         let batch = &mut self.batch;
         batch.prior_in_flight.get_or_insert(self.in_flight);
@@ -225,6 +260,7 @@ impl Adapter {
         if self.newest_lost.is_none() {
             self.lost_before_event = self.lost.total;
         }
+        self.count_late(packet);
         self.newest_lost = self.newest_lost.max(Some(packet.order));
         self.in_flight = self.in_flight.saturating_sub(u64::from(packet.bytes));
         self.lost.add(u64::from(packet.bytes), self.window.mss());
@@ -283,7 +319,9 @@ impl Adapter {
     /// Handles a packet that leaves the flight without being acknowledged or lost, such as those of a discarded packet number space.
     pub fn on_packet_discarded(&mut self, packet: &SentPacket) {
         self.settle();
-        self.in_flight = self.in_flight.saturating_sub(u64::from(packet.bytes));
+        if packet.counted {
+            self.in_flight = self.in_flight.saturating_sub(u64::from(packet.bytes));
+        }
     }
 
     /// Handles that the transport had something to send and the window did not allow it. A transport that cannot tell need not call it.

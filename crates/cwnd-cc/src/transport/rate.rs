@@ -41,6 +41,12 @@ impl RateSampler {
         packet.app_limited = self.limited_until.is_some();
     }
 
+    /// Does the same for a packet that may have ACKs alone, which begins no flight for those after it.
+    pub fn on_uncertain_sent(&self, packet: &mut SentPacket, alone: bool) {
+        let mut sampler = *self;
+        sampler.on_sent(packet, alone);
+    }
+
     /// Records a packet that is delivered.
     pub fn on_acked(&mut self, now: Nanos, packet: &SentPacket) {
         self.delivered_at = now;

@@ -23,6 +23,8 @@ pub struct SentPacket {
     pub(super) first_sent: Nanos,
     /// It was sent while the application was limiting.
     pub(super) app_limited: bool,
+    /// It counts as in flight since it was sent.
+    pub(super) counted: bool,
 }
 
 impl SentPacket {
@@ -95,6 +97,11 @@ impl SentPackets {
         while self.entries.front().is_some_and(|entry| !entry.in_flight || entry.packet.sent < time) {
             self.entries.pop_front();
         }
+    }
+
+    /// Forgets all but the newest packets.
+    pub fn keep_newest(&mut self, most: usize) {
+        self.entries.drain(..self.entries.len().saturating_sub(most));
     }
 
     /// Returns the number of records kept.

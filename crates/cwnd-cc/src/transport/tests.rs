@@ -301,6 +301,35 @@ fn short_packets_can_fill_a_window() {
     assert!(notes.lock().unwrap().acks[0].cwnd_limited);
 }
 
+/// A request and its acknowledgement, then ten seconds of ACKs alone, of which the adapter is not told that they are: the next request
+/// ends an idle time of ten seconds, its sample has an interval of a round trip, and nothing else was in flight.
+#[test]
+fn acks_alone_are_no_flight() {
+    let (mut adapter, notes) = recorded(Needs::default(), &settings());
+    let app_limited = AckEnd { app_limited: true, ..AckEnd::default() };
+    for at in [1, 10_051] {
+        let request = send(&mut adapter, ms(at), 1);
+        for later in 1..20 {
+            adapter.on_uncertain_packet_sent(ms(at + later), 40);
+        }
+        adapter.on_packet_acked(ms(at + 50), &request[0]);
+        adapter.on_ack_end(ms(at + 50), &app_limited);
+        let _ = adapter.window();
+    }
+    // One that turns out to have data ends an idle time, too.
+    let small = adapter.on_uncertain_packet_sent(ms(20_101), MSS);
+    adapter.on_packet_acked(ms(20_151), &small);
+    adapter.on_ack_end(ms(20_151), &app_limited);
+    let _ = adapter.window();
+    let notes = notes.lock().unwrap();
+    assert_eq!(notes.restarts, [(ms(10_051), ms(10_000)), (ms(20_101), ms(10_000))]);
+    for ack in &notes.acks {
+        let rate = ack.rate.unwrap();
+        assert_eq!((rate.interval, rate.delivered, ack.cwnd_limited), (ms(50), 1, false));
+    }
+    assert_eq!(notes.acks.iter().map(|ack| ack.sent).collect::<Vec<_>>(), [1, 2, 3]);
+}
+
 #[test]
 fn several_packets_can_be_reported_at_once() {
     let mut one_by_one = adapter("cubic");
