@@ -61,6 +61,8 @@ pub struct Progress {
 pub struct Found {
     /// How many paths were evaluated.
     pub evaluations: usize,
+    /// On how many of them both algorithms had a value.
+    pub measured: usize,
     /// The worst path, and its values with [`SEEDS`](crate::SEEDS) seeds; none if no path had values.
     pub worst: Option<(Path, Pair)>,
 }
@@ -68,14 +70,19 @@ pub struct Found {
 /// Searches until all evaluations are done, or `progress`, which is called after each round, returns false.
 pub fn search(arena: &Arena<'_>, plan: &Plan<'_>, progress: &mut dyn FnMut(Progress) -> bool) -> Found {
     let mut state = State { space: plan.space, islands: Vec::new(), best: Vec::new() };
-    let (mut done, mut round) = (0, 0);
+    let (mut done, mut round, mut measured) = (0, 0, 0);
     while done < plan.evaluations {
+        // What no path has had so far, none will.
+        if round == RANDOM_ROUNDS && measured == 0 {
+            break;
+        }
         let mut stream = Stream::new(arena.seed, Purpose::Episode, round as u64);
         let mut genes =
             if round < RANDOM_ROUNDS { state.random(&mut stream, ROUND) } else { state.ask(&mut stream) };
         genes.truncate(plan.evaluations - done);
         let paths: Vec<Path> = genes.iter().map(|genes| plan.space.path(genes)).collect();
         let pairs = arena.on_all(&paths, plan.threads, |path| arena.evaluate(path));
+        measured += pairs.iter().flatten().count();
         let mut tried: Vec<Tried> = (genes.into_iter().zip(paths).zip(pairs))
             .map(|((genes, path), pair)| Tried {
                 score: score(&path, pair),
@@ -94,7 +101,7 @@ pub fn search(arena: &Arena<'_>, plan: &Plan<'_>, progress: &mut dyn FnMut(Progr
             break;
         }
     }
-    Found { evaluations: done, worst: state.worst(arena, plan.threads) }
+    Found { evaluations: done, measured, worst: state.worst(arena, plan.threads) }
 }
 
 /// A path that was evaluated.

@@ -146,13 +146,25 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let (candidate, reference) = (&arena.candidate, &arena.reference);
     let worst = found.worst.filter(|(_, pair)| pair.effect >= NO_EFFECT);
     let after = || format!("stopped after {} evaluations", found.evaluations);
+    if found.measured == 0 && !stopped {
+        return Err(Failure::bad_input(format!(
+            "--metric {}: on none of {} paths did both algorithms have a value of `{}`: flows on them do not end, and send no \
+             messages; take another of `cwnd metrics`",
+            flags.metric, found.evaluations, arena.goal.name
+        )));
+    }
     let Some((path, before)) = worst else {
         if stopped {
             return Err(Failure::stopped(format!("{}, which found no such path", after())));
         }
         return output::print(&format!(
-            "\n  No path was found on which {candidate} does worse than {reference} by {}: {} were evaluated.\n\n",
-            arena.goal.name, found.evaluations
+            "\n  No path was found on which {candidate} does worse than {reference} by {}: {} were evaluated{}.\n\n",
+            arena.goal.name,
+            found.evaluations,
+            match found.evaluations - found.measured {
+                0 => String::new(),
+                without => format!(", of which {without} had no value"),
+            }
         ));
     };
     // What does not matter is removed by more runs.
@@ -252,7 +264,7 @@ fn summary(arena: &Arena<'_>, path: &AttackedPath, about: &study::About<'_>) -> 
 fn algorithm(text: &str) -> Result<AlgorithmSpec, String> {
     let name = evaluate::candidate(text).map_err(|failure| failure.message().to_owned())?;
     let spec: AlgorithmSpec = name.parse().map_err(|error| format!("`{name}`: {error}"))?;
-    if spec.name.ends_with("@host") || spec.name.ends_with("@python") {
+    if spec.name.contains('@') && !spec.name.ends_with("@kernel") {
         return Err(format!("`{spec}` is not simulated here: name an algorithm of `cwnd algorithms`"));
     }
     Ok(spec)

@@ -79,6 +79,9 @@ fn wrong_flags_are_refused_with_what_is_valid() {
     assert!(refused(&["--against", "bbr"]).contains("is the algorithm itself"));
     assert!(refused(&["--against", "cubik"]).contains("did you mean `cubic`?"));
     assert!(refused(&["--metric", "utilization"]).contains("did you mean `utilisation`?"));
+    assert!(refused(&["--against", "cubic@noq"]).contains("`cubic@noq` is not simulated here"));
+    let unmeasured = refused(&["--metric", "completion_time_s", "--evaluations", "20", "--duration", "1 s"]);
+    assert!(unmeasured.contains("on none of 20 paths did both algorithms have a value"), "{unmeasured}");
     assert!(refused(&["--vary", "losses"]).contains("none of rate, delay, buffer, loss"));
     assert!(refused(&["--evaluations", "0"]).contains("at least 1"));
     assert!(refused(&["--seconds", "-1"]).contains("seconds over 0"));
