@@ -32,6 +32,8 @@ pub(crate) struct Controller {
     /// When the newest acknowledged packet was sent, and the same as of the ACK frame before.
     newest: Nanos,
     before: Nanos,
+    /// Episodes that were added to the counter.
+    counted: u64,
     controllers: Controllers,
 }
 
@@ -49,6 +51,7 @@ impl Controller {
             now,
             newest: Nanos::ZERO,
             before: Nanos::ZERO,
+            counted: 0,
             controllers: controllers.clone(),
         }
     }
@@ -154,12 +157,19 @@ impl Controller {
     pub fn on_losses(&mut self, now: Instant, is_persistent: bool) {
         let now = self.at(now);
         self.adapter.on_losses(now, is_persistent);
+        self.count_episodes();
     }
 
     /// Handles marks of which the implementation does not report the number.
     pub fn on_marks(&mut self, now: Instant) {
         let now = self.at(now);
         self.adapter.on_marks(now, None);
+        self.count_episodes();
+    }
+
+    fn count_episodes(&mut self) {
+        let episodes = self.adapter.episodes();
+        self.controllers.add_episodes(episodes - std::mem::replace(&mut self.counted, episodes));
     }
 
     /// Handles the discovery that the last losses were spurious.

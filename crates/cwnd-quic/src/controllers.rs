@@ -6,6 +6,9 @@ use cwnd_scenario::{AlgorithmSpec, nearest};
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+#[cfg(any(feature = "noq", feature = "quinn"))]
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Gives each connection, and each of its paths, an algorithm. It is the `ControllerFactory` of noq (feature `noq`) and of quinn
@@ -14,6 +17,8 @@ use std::time::Instant;
 pub struct Controllers {
     build: Arc<dyn Fn() -> Box<dyn CongestionControl> + Send + Sync>,
     settings: Settings,
+    /// Where all connections count their congestion episodes.
+    episodes: Option<Arc<AtomicU64>>,
 }
 
 /// The settings of [`Controllers`].
@@ -98,13 +103,28 @@ impl Controllers {
 
     /// Returns controllers with an algorithm of your own. `build` is called for each path of each connection.
     pub fn new(build: impl Fn() -> Box<dyn CongestionControl> + Send + Sync + 'static) -> Controllers {
-        Controllers { build: Arc::new(build), settings: Settings::default() }
+        Controllers { build: Arc::new(build), settings: Settings::default(), episodes: None }
     }
 
     /// Sets the settings.
     #[must_use]
     pub fn with_settings(self, settings: Settings) -> Controllers {
         Controllers { settings, ..self }
+    }
+
+    /// Sets a counter to which connections add their congestion episodes: losses, marks and persistent congestion that the algorithm is
+    /// told to answer. noq and quinn only.
+    #[must_use]
+    pub fn counting_episodes(self, counter: Arc<AtomicU64>) -> Controllers {
+        Controllers { episodes: Some(counter), ..self }
+    }
+
+    /// Adds to the counter of congestion episodes, if there is one.
+    #[cfg(any(feature = "noq", feature = "quinn"))]
+    pub(crate) fn add_episodes(&self, episodes: u64) {
+        if let Some(counter) = &self.episodes {
+            counter.fetch_add(episodes, Ordering::Relaxed);
+        }
     }
 
     /// Returns the settings.

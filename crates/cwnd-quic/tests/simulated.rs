@@ -56,6 +56,51 @@ fn every_stack_fills_a_bottleneck() {
     }
 }
 
+/// Slow start and the first epochs of CUBIC over a short buffer: one episode for each flight that loses, as over TCP, however many
+/// packets it loses.
+#[test]
+fn losses_of_a_flight_are_one_episode() {
+    let episodes = |flow: &str| {
+        let scenario = scenario(&[flow], |spec| spec.duration = Time::from_secs(20));
+        let outcome = run(&scenario);
+        let flow = &outcome.flows[0];
+        assert!(flow.retransmissions > 2 * flow.congestion_events, "{flow:?}");
+        flow.congestion_events as f64
+    };
+    let tcp = episodes("newreno");
+    for flow in
+        ["newreno; stack=noq", "newreno; stack=quinn", "newreno@noq; stack=noq", "newreno@quinn; stack=quinn"]
+    {
+        let quic = episodes(flow);
+        assert!((quic - tcp).abs() <= 2.0, "{flow}: {quic} instead of {tcp}");
+    }
+}
+
+/// Late packets are taken for lost, and their data arrives twice: what the receiver had is no throughput. Packets that the handshake lost
+/// are no retransmissions.
+#[test]
+fn what_arrives_again_is_not_new() {
+    for stack in ["noq", "quinn"] {
+        let scenario = scenario(&[&format!("cubic; stack={stack}")], |spec| {
+            spec.forward.jitter = Some("sometimes:2 %,20 ms,reorder=on".parse().unwrap());
+        });
+        let outcome = run(&scenario);
+        conserved(&outcome);
+        let flow = &outcome.flows[0];
+        assert!(
+            flow.duplicates > 10 && flow.duplicates + flow.packets_dropped + 5 > flow.retransmissions,
+            "{flow:?}"
+        );
+        let headers = flow.bytes_in_order as f64 / flow.wire_bytes_received as f64;
+        assert!((headers - 1440.0 / 1514.0).abs() < 0.005, "{headers}");
+        let lossy = self::scenario(&[&format!("cubic; stack={stack}; bytes=20 KB")], |spec| {
+            spec.forward.loss = Some("nth:1,2,3".parse().unwrap());
+        });
+        let outcome = run(&lossy);
+        assert_eq!((outcome.flows[0].retransmissions, outcome.flows[0].packets_lost), (0, 0), "{outcome:?}");
+    }
+}
+
 /// The same outcome on every run, and on a thread next to others. Keys of TLS differ between the runs.
 #[test]
 fn a_seed_has_one_outcome() {

@@ -74,6 +74,8 @@ pub struct Adapter {
     rtt: RttEstimator,
     state: State,
     episode: Option<Episode>,
+    /// Congestion episodes so far.
+    episodes: u64,
     /// The newest packet that was ever acknowledged.
     newest_acked: Option<u64>,
     /// The newest packet that was lost since the last [`Adapter::on_losses`].
@@ -145,6 +147,7 @@ impl Adapter {
             rtt: estimator,
             state: State::Open,
             episode: None,
+            episodes: 0,
             newest_acked: None,
             newest_lost: None,
             lost_before_event: 0,
@@ -380,6 +383,11 @@ impl Adapter {
         self.state
     }
 
+    /// Returns the number of congestion episodes: losses, marks and persistent congestion that the algorithm was told to answer.
+    pub fn episodes(&self) -> u64 {
+        self.episodes
+    }
+
     /// Returns bytes in flight.
     pub fn bytes_in_flight(&self) -> u64 {
         self.in_flight
@@ -477,6 +485,7 @@ impl Adapter {
             in_slow_start: self.window.in_slow_start(),
         };
         let (cwnd, ssthresh) = (self.window.cwnd, self.window.ssthresh);
+        self.episodes += 1;
         self.episode = Some(Episode { kind, end: self.next, cwnd, ssthresh, undone: false });
         self.window.recovery_cwnd = None;
         self.algorithm.on_congestion(&mut self.window, &congestion);

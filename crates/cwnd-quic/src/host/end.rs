@@ -88,19 +88,25 @@ pub trait HostEndpoint {
     /// Ends the sending of data. Unacknowledged data is given up.
     fn stop(&mut self);
 
+    /// Returns how many bytes of the stream have arrived, each counted once.
+    fn stream_bytes(&self) -> u64;
+
     /// Returns how far it has come.
     fn progress(&mut self) -> Progress;
 }
+
+/// A larger datagram of the sender has data of the stream: smaller ones may have acknowledgements and control frames alone, bytes.
+const LARGEST_WITHOUT_DATA: usize = 340;
 
 /// Counts of packets after the handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Datagrams handed to the network.
     pub sent: u64,
-    /// Datagrams that arrived, without copies that a link made.
+    /// Datagrams that arrived, without those of `repeated`.
     pub received: u64,
-    /// Such copies.
-    pub copies: u64,
+    /// Copies that a link made, and datagrams of which all data had arrived before.
+    pub repeated: u64,
     /// Wire bytes of `received`.
     pub wire_bytes: u64,
     /// Datagrams that arrived with a congestion mark.
@@ -173,17 +179,21 @@ impl End {
 
     /// Handles a datagram that arrives.
     pub fn on_packet(&mut self, now: u64, datagram: &Datagram, out: &mut dyn Output<Packet>) {
+        let before = self.peer.stream_bytes();
+        self.peer.receive(now, &datagram.payload, datagram.ecn);
         if datagram.kind() != Kind::Handshake {
+            let is_old = datagram.kind() == Kind::Data
+                && datagram.payload.len() > LARGEST_WITHOUT_DATA
+                && self.peer.stream_bytes() == before;
             let counts = &mut self.counts;
             counts.marked += u64::from(datagram.ecn == Codepoint::Ce);
-            if datagram.is_copy {
-                counts.copies += 1;
+            if datagram.is_copy || is_old {
+                counts.repeated += 1;
             } else {
                 counts.received += 1;
                 counts.wire_bytes += u64::from(datagram.wire);
             }
         }
-        self.peer.receive(now, &datagram.payload, datagram.ecn);
         self.send(now, out);
     }
 

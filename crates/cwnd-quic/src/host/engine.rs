@@ -6,7 +6,7 @@ use cwnd_scenario::{EngineError, Identity, Observed, Outcome, Scenario, Time, Tr
 use cwnd_sim::Factory;
 
 /// Counts up whenever outcomes of scenarios with QUIC flows change.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The versions of the implementations with which this crate is built. A test compares them with `Cargo.lock`.
 pub const IMPLEMENTATIONS: [(Transport, &str); 2] =

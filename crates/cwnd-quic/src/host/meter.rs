@@ -1,5 +1,6 @@
 //! What a congestion controller sees and decides, measured from outside for the outcome.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Counts and integrals of one connection's controller. Times are ns on the simulation's clock, sizes bytes.
@@ -21,22 +22,28 @@ pub struct Measured {
     pub rtt_extremes: Option<(u64, u64)>,
     /// The last sample's smoothed round-trip time.
     pub srtt: Option<u64>,
-    /// Congestion events: losses and marks.
-    pub congestion_events: u64,
-    /// Of these, persistent congestion (RFC 9002 section 7.6).
+    /// Congestion episodes: losses, marks and persistent congestion that begin a recovery.
+    pub episodes: u64,
+    /// Persistent congestion (RFC 9002 section 7.6).
     pub persistent: u64,
+    /// When the last episode began, of an algorithm that does not count its own.
+    recovery: Option<u64>,
     /// The time of the newest packet of the present batch of acknowledgements, when it was sent.
     newest: Option<u64>,
 }
 
 /// [`Measured`] of a connection, shared by its controller and the run.
 #[derive(Clone, Debug)]
-pub struct Meter(Arc<Mutex<Measured>>);
+pub struct Meter {
+    measured: Arc<Mutex<Measured>>,
+    /// The episodes that an algorithm of the project counts.
+    episodes: Arc<AtomicU64>,
+}
 
 impl Meter {
     /// Creates the meter of a connection that begins at `now`.
     pub fn new(now: u64) -> Meter {
-        Meter(Arc::new(Mutex::new(Measured {
+        let measured = Measured {
             window: 0,
             ssthresh: None,
             integral: 0,
@@ -45,17 +52,25 @@ impl Meter {
             rtt: (0, 0),
             rtt_extremes: None,
             srtt: None,
-            congestion_events: 0,
+            episodes: 0,
             persistent: 0,
+            recovery: None,
             newest: None,
-        })))
+        };
+        Meter { measured: Arc::new(Mutex::new(measured)), episodes: Arc::default() }
+    }
+
+    /// Returns where an algorithm counts its congestion episodes.
+    pub fn episodes(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.episodes)
     }
 
     /// Returns what has been measured, with the integral up to `now`.
     pub fn read(&self, now: u64) -> Measured {
         self.with(|measured| {
             measured.integrate(now);
-            measured.clone()
+            let episodes = measured.episodes + self.episodes.load(Ordering::Relaxed);
+            Measured { episodes, ..measured.clone() }
         })
     }
 
@@ -100,17 +115,27 @@ impl Meter {
         });
     }
 
-    /// Notes a congestion event.
+    /// Notes a congestion event: lost packets or marks.
     pub fn on_congestion(&self, lost_bytes: u64, persistent: bool) {
         self.with(|measured| {
             measured.in_flight = measured.in_flight.saturating_sub(lost_bytes);
-            measured.congestion_events += 1;
             measured.persistent += u64::from(persistent);
         });
     }
 
+    /// Counts the episode of an algorithm that does not count its own: the newest packet that the event is about was sent after the last
+    /// episode began (RFC 9002 section 7.3.2), or persistent congestion is established.
+    pub fn count_episode(&self, now: u64, sent: u64, persistent: bool) {
+        self.with(|measured| {
+            if persistent || measured.recovery.is_none_or(|recovery| sent > recovery) {
+                measured.episodes += 1;
+                measured.recovery = Some(now);
+            }
+        });
+    }
+
     fn with<T>(&self, act: impl FnOnce(&mut Measured) -> T) -> T {
-        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self.measured.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct Ranges {
     in_order: u64,
+    /// All bytes.
+    total: u64,
     /// Ranges beyond the first gap: begin and end.
     beyond: BTreeMap<u64, u64>,
 }
@@ -13,6 +15,7 @@ pub struct Ranges {
 impl Ranges {
     /// Adds the bytes from `begin` to `end`, none of which has arrived before.
     pub fn insert(&mut self, begin: u64, end: u64) {
+        self.total += end - begin;
         if begin > self.in_order {
             self.beyond.insert(begin, end);
             return;
@@ -21,6 +24,11 @@ impl Ranges {
         while let Some(next) = self.beyond.first_entry().filter(|next| *next.key() <= self.in_order) {
             self.in_order = self.in_order.max(next.remove());
         }
+    }
+
+    /// Returns how many bytes are there.
+    pub fn total(&self) -> u64 {
+        self.total
     }
 
     /// Returns how many bytes are there in order.
@@ -40,5 +48,6 @@ mod tests {
             ranges.insert(begin, end);
             assert_eq!(ranges.in_order(), in_order);
         }
+        assert_eq!(ranges.total(), 50);
     }
 }

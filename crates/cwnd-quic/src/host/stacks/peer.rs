@@ -38,6 +38,8 @@ pub struct QuicPeer {
     stopped: bool,
     progress: Progress,
     arrived: Ranges,
+    /// Packets that were lost before the handshake was complete; none until then.
+    lost_in_handshake: Option<u64>,
     /// A datagram that the endpoint, not the connection, has to send.
     response: Option<Vec<u8>>,
 }
@@ -91,6 +93,7 @@ impl QuicPeer {
             stopped: false,
             progress: Progress::default(),
             arrived: Ranges::default(),
+            lost_in_handshake: None,
             response: None,
         }
     }
@@ -108,6 +111,7 @@ impl QuicPeer {
                 Event::Stream(StreamEvent::Finished { .. }) => {
                     self.progress.completed.get_or_insert(now);
                 }
+                Event::Connected => self.lost_in_handshake = Some(super::lost_packets(connection)),
                 Event::ConnectionLost { reason } => self.progress.failure = Some(reason.to_string()),
                 _ => {}
             }
@@ -231,9 +235,14 @@ impl HostEndpoint for QuicPeer {
         }
     }
 
+    fn stream_bytes(&self) -> u64 {
+        self.arrived.total()
+    }
+
     fn progress(&mut self) -> Progress {
         if let Some((_, connection)) = &mut self.connection {
-            self.progress.lost_packets = super::lost_packets(connection);
+            let of_handshake = self.lost_in_handshake.unwrap_or(u64::MAX);
+            self.progress.lost_packets = super::lost_packets(connection).saturating_sub(of_handshake);
         }
         self.progress.clone()
     }

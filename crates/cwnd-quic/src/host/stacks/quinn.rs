@@ -105,8 +105,7 @@ impl Controller for Metered {
     }
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost_bytes: u64) {
-        self.begin(now);
-        self.meter.on_congestion(lost_bytes, persistent);
+        self.note_congestion(now, sent, persistent, lost_bytes);
         self.inner.on_congestion_event(now, sent, persistent, lost_bytes);
     }
 
@@ -125,7 +124,11 @@ impl Controller for Metered {
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(Metered { inner: self.inner.clone_box(), meter: self.meter.clone() })
+        Box::new(Metered {
+            inner: self.inner.clone_box(),
+            meter: self.meter.clone(),
+            counts_episodes: self.counts_episodes,
+        })
     }
 
     fn initial_window(&self) -> u64 {
