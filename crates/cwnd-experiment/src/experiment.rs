@@ -237,6 +237,12 @@ impl ExperimentSpec {
             );
             return Err(vec![Problem { place: "short_flows".to_owned(), message }]);
         }
+        if scenario.flows.iter().all(|flow| !flow.transport.is_tcp()) {
+            let problems = self.stack.problems_without_tcp();
+            if !problems.is_empty() {
+                return Err(problems);
+            }
+        }
         Ok(scenario)
     }
 

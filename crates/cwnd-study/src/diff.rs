@@ -6,7 +6,7 @@
 //! paired t-test, and its p-values corrected for the number of tests by Holm's method. Where every value is the same to
 //! the bit there is nothing to test, and such comparisons do not count.
 
-use crate::{MetricValues, Results, RunState};
+use crate::{Cell, MetricValues, Results, RunState};
 use cwnd_metrics::statistics::{Paired, holm};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -90,8 +90,10 @@ pub fn diff(first: &Results, second: &Results, metrics: Metrics<'_>) -> Diff {
     let metrics = names(first, second, metrics);
     let mut comparisons = Vec::new();
     let mut unpaired = 0;
+    let mut settings = Differences::new();
     for (labels, cell) in &cells {
         let Some(other) = others.get(labels.as_slice()) else { continue };
+        add_differences(&first.study.cells[*cell], &second.study.cells[*other], &mut settings);
         let (ours, theirs) = (by_seed(first, *cell), by_seed(second, *other));
         let seeds: BTreeSet<&u64> = ours.keys().chain(theirs.keys()).collect();
         unpaired += seeds.iter().filter(|s| !(ours.contains_key(*s) && theirs.contains_key(*s))).count();
@@ -110,6 +112,12 @@ pub fn diff(first: &Results, second: &Results, metrics: Metrics<'_>) -> Diff {
             "{unpaired} runs have no partner: a seed that the other side lacks, or a run that is missing or failed"
         ));
     }
+    notes.extend(settings.iter().map(|((key, first, second), cells)| {
+        format!(
+            "`{key}` is {first} in the first results and {second} in the second, in {cells} cell{}",
+            plural(*cells)
+        )
+    }));
     correct(&mut comparisons);
     sort(&mut comparisons);
     let alone = |own: &[(Vec<String>, usize)], others: &[(Vec<String>, usize)]| {
@@ -119,6 +127,28 @@ pub fn diff(first: &Results, second: &Results, metrics: Metrics<'_>) -> Diff {
     };
     let (only_first, only_second) = (alone(&cells, &in_order), alone(&in_order, &cells));
     Diff { only_first, only_second, comparisons, notes }
+}
+
+/// In how many cells a setting has these two values.
+type Differences = BTreeMap<(&'static str, String, String), usize>;
+
+/// Adds the settings in which two cells of the same labels differ, those of axes included whose label says something else.
+fn add_differences(first: &Cell, second: &Cell, differences: &mut Differences) {
+    let values = |cell: &Cell| {
+        cell.settings().map(|(setting, value)| (setting.key, value)).collect::<BTreeMap<_, _>>()
+    };
+    let (first, second) = (values(first), values(second));
+    let keys: BTreeSet<&'static str> = first.keys().chain(second.keys()).copied().collect();
+    for key in keys.into_iter().filter(|key| first.get(key) != second.get(key)) {
+        let value = |of: &BTreeMap<&str, String>| {
+            of.get(key).map_or("not there".to_owned(), |value| format!("`{value}`"))
+        };
+        *differences.entry((key, value(&first), value(&second))).or_default() += 1;
+    }
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }
 
 fn compare(axes: &[String], labels: &[String], metric: &str, pairs: &[(f64, f64)]) -> Option<Comparison> {

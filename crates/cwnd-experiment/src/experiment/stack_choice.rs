@@ -139,6 +139,30 @@ impl StackChoice {
         Ok(stack)
     }
 
+    /// Returns what is wrong if no flow has TCP: settings that QUIC has no use for.
+    pub(super) fn problems_without_tcp(&self) -> Vec<Problem> {
+        let chosen = [
+            ("sack", self.sack.is_some()),
+            ("timestamps", self.timestamps.is_some()),
+            ("delayed_ack", self.delayed_ack.is_some()),
+            ("l4s", self.l4s.is_some()),
+            ("recovery", self.recovery.is_some()),
+            ("timer_hz", self.timer_hz.is_some()),
+            ("linux_version", self.linux_version.is_some()),
+        ];
+        let message = "all flows have QUIC, whose implementations have their own rules for it: leave it out, or give it to TCP flows next \
+                       to them (`stack=tcp`)";
+        let problem =
+            |(place, _): &(&str, bool)| Problem { place: (*place).to_owned(), message: message.to_owned() };
+        let mut problems: Vec<Problem> =
+            chosen.iter().filter(|(_, is_chosen)| *is_chosen).map(problem).collect();
+        if self.ecn == EcnChoice::Accurate {
+            let message = "all flows have QUIC, whose feedback of marks is exact: write `on`".to_owned();
+            problems.push(Problem { place: "ecn".to_owned(), message });
+        }
+        problems
+    }
+
     fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut problem =

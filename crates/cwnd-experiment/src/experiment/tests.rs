@@ -47,6 +47,34 @@ fn a_buffer_of_any_size_leaves_the_receive_window_within_its_limit() {
 }
 
 #[test]
+fn settings_of_tcp_are_refused_where_no_flow_has_it() {
+    let of_tcp = [
+        ("sack", "off"),
+        ("timestamps", "off"),
+        ("delayed-ack", "off"),
+        ("l4s", "off"),
+        ("recovery", "rack"),
+        ("timer-hz", "100"),
+        ("linux-version", "5.4"),
+        ("ecn", "accurate"),
+    ];
+    for (key, value) in of_tcp {
+        let why = said(&[("stack", "noq"), (key, value)]).unwrap_err();
+        assert!(why.starts_with(&format!("{}: all flows have QUIC", key.replace('-', "_"))), "{why}");
+        let setting = crate::settings::find(key).unwrap();
+        let beside = crate::FlowGroup::new("cubic".parse().unwrap(), 1);
+        let mut both = crate::ExperimentSpec::default();
+        for (key, value) in [("stack", "noq"), (key, value)] {
+            (crate::settings::find(key).unwrap().set)(&mut both, value).unwrap();
+        }
+        let tcp = FlowGroup { transport: Some(cwnd_scenario::Transport::Tcp), ..beside.clone() };
+        assert!(both.scenario(&[beside, tcp], 1).is_ok(), "{key}");
+        let (e, s) = (crate::ExperimentSpec::default(), said(&[("stack", "quinn"), ("ecn", "on")]).unwrap());
+        assert_eq!((setting.get)(&e, &s), (key == "ecn").then(|| "on".to_owned()), "{key}");
+    }
+}
+
+#[test]
 fn a_policer_holds_a_packet() {
     let policed = |text: &str| said(&[("policer", text)]);
     assert!(policed("1 Mbit/s, 1514 B").is_ok());

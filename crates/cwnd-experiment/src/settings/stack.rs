@@ -2,10 +2,15 @@
 
 use super::{Setting, SettingKind, nothing, number, on_off, switch, whole, word};
 use crate::EcnChoice;
-use cwnd_scenario::{AccurateEcn, DelayedAck, Ecn, EcnPeer, Recovery, StackProfile, Transport};
+use cwnd_scenario::{AccurateEcn, DelayedAck, Ecn, EcnPeer, Recovery, Scenario, StackProfile, Transport};
 
 const RECOVERIES: [(&str, Recovery); 4] =
     [("ns2", Recovery::Ns2), ("prr", Recovery::Prr), ("rack", Recovery::Rack), ("linux", Recovery::Linux)];
+
+/// The value of a setting of TCP, if a flow has TCP.
+fn of_tcp(scenario: &Scenario, value: Option<String>) -> Option<String> {
+    value.filter(|_| scenario.flows.iter().any(|flow| flow.transport.is_tcp()))
+}
 
 /// Settings of the stack, in the order of their documentation.
 pub const STACK: &[Setting] = &[
@@ -66,7 +71,7 @@ pub const STACK: &[Setting] = &[
         example: "off",
         kind: SettingKind::Switch,
         set: |e, text| switch(text).map(|on| e.stack.sack = Some(on)),
-        get: |_, s| on_off(s.stack.sack),
+        get: |_, s| of_tcp(s, on_off(s.stack.sack)),
         measure: nothing,
     },
     Setting {
@@ -77,7 +82,7 @@ pub const STACK: &[Setting] = &[
         example: "off",
         kind: SettingKind::Switch,
         set: |e, text| switch(text).map(|on| e.stack.timestamps = Some(on)),
-        get: |_, s| on_off(s.stack.timestamps),
+        get: |_, s| of_tcp(s, on_off(s.stack.timestamps)),
         measure: nothing,
     },
     Setting {
@@ -88,7 +93,7 @@ pub const STACK: &[Setting] = &[
         example: "on",
         kind: SettingKind::Switch,
         set: |e, text| switch(text).map(|on| e.stack.delayed_ack = Some(on)),
-        get: |_, s| on_off(s.stack.delayed_ack != DelayedAck::Off),
+        get: |_, s| of_tcp(s, on_off(s.stack.delayed_ack != DelayedAck::Off)),
         measure: nothing,
     },
     Setting {
@@ -159,7 +164,7 @@ pub const STACK: &[Setting] = &[
         example: "off",
         kind: SettingKind::Switch,
         set: |e, text| switch(text).map(|on| e.stack.l4s = Some(on)),
-        get: |_, s| on_off(s.stack.l4s),
+        get: |_, s| of_tcp(s, on_off(s.stack.l4s)),
         measure: nothing,
     },
     Setting {
@@ -174,7 +179,7 @@ pub const STACK: &[Setting] = &[
         set: |e, text| word(text, &RECOVERIES).map(|recovery| e.stack.recovery = Some(recovery)),
         get: |_, s| {
             let name = RECOVERIES.iter().find(|(_, recovery)| *recovery == s.stack.recovery)?.0;
-            Some(name.to_owned())
+            of_tcp(s, Some(name.to_owned()))
         },
         measure: nothing,
     },
@@ -188,7 +193,7 @@ pub const STACK: &[Setting] = &[
         example: "250",
         kind: SettingKind::Count,
         set: |e, text| whole(text).map(|hz| e.stack.timer_hz = Some(hz)),
-        get: |_, s| Some(s.stack.timer_hz.to_string()),
+        get: |_, s| of_tcp(s, Some(s.stack.timer_hz.to_string())),
         measure: |text| number(text).map(|(hz, _)| (hz, "Hz")),
     },
     Setting {
@@ -201,7 +206,10 @@ pub const STACK: &[Setting] = &[
         example: "6.12",
         kind: SettingKind::Form { what: "a version of Linux, such as 6.12", pattern: r"^[0-9]+(\.[0-9]+)?$" },
         set: |e, text| text.parse().map(|version| e.stack.linux_version = Some(version)),
-        get: |_, s| (s.stack.recovery == Recovery::Linux).then(|| s.stack.linux_version.to_string()),
+        get: |_, s| {
+            let version = (s.stack.recovery == Recovery::Linux).then(|| s.stack.linux_version.to_string());
+            of_tcp(s, version)
+        },
         measure: nothing,
     },
     Setting {

@@ -34,6 +34,14 @@ fn equal_results_are_identical() {
     assert!(!diff.is_change() && diff.notes.is_empty());
 }
 
+/// The same labels do not make the same scenario.
+#[test]
+fn settings_that_differ_are_noted() {
+    let other = testing::study(&testing::STUDY.replace("[scenario]", "[scenario]\nwarm-up = \"10 ms\""));
+    let diff = diff(&results(study(), base), &results(other, base), Metrics::All);
+    assert_eq!(diff.notes, ["`warm-up` is `0 s` in the first results and `10 ms` in the second, in 4 cells"]);
+}
+
 #[test]
 fn what_changed_comes_first() {
     let after = |cell: usize, seed: u64| {

@@ -92,13 +92,13 @@ fn summary(recording: &Recording) -> [(&'static str, Option<f64>); 5] {
             .filter(|event| event.kind == "metrics_updated")
             .filter_map(move |event| event.data[name].as_f64())
     };
-    let recoveries = recording.events.iter().filter(|event| {
-        event.kind == "congestion_state_updated" && event.data["new"].as_str() == Some("recovery")
-    });
+    let states = || recording.events.iter().filter(|event| event.kind == "congestion_state_updated");
+    let recoveries = states().filter(|event| event.data["new"].as_str() == Some("recovery")).count() as f64;
+    let (sent, lost) = (count("packet_sent"), count("packet_lost"));
     [
-        ("packets sent", Some(count("packet_sent")).filter(|count| *count > 0.0)),
-        ("packets lost", Some(count("packet_lost"))),
-        ("congestion events", Some(recoveries.count() as f64)),
+        ("packets sent", Some(sent).filter(|count| *count > 0.0)),
+        ("packets lost", Some(lost).filter(|_| sent + lost > 0.0)),
+        ("congestion events", states().next().map(|_| recoveries)),
         ("final cwnd, B", values("congestion_window").next_back()),
         ("max in flight, B", values("bytes_in_flight").reduce(f64::max)),
     ]
