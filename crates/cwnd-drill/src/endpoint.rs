@@ -84,11 +84,11 @@ pub trait Endpoint {
     /// Switches Nagle's algorithm off.
     fn set_no_delay(&mut self);
 
-    /// Adds bytes that the application writes.
+    /// Adds bytes that the application writes. Returns whether there is still a connection to write to: another end may have reset it.
     ///
     /// # Errors
     /// They are too many, or the endpoint refuses them.
-    fn write(&mut self, bytes: u64, place: Place) -> Result<(), ScriptError>;
+    fn write(&mut self, bytes: u64, place: Place) -> Result<bool, ScriptError>;
 
     /// Returns the number of bytes that the application can read.
     fn readable(&self) -> u64;

@@ -18,6 +18,9 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddrV4};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
+/// How a write ends on a connection that is no more.
+const ENDED: [io::ErrorKind; 3] =
+    [io::ErrorKind::ConnectionReset, io::ErrorKind::BrokenPipe, io::ErrorKind::TimedOut];
 /// The socket's end and the script's (RFC 5737).
 const LOCAL: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(192, 168, 0, 1), 8080);
 const REMOTE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 32_000);
@@ -315,7 +318,7 @@ impl Endpoint for KernelEndpoint {
         }
     }
 
-    fn write(&mut self, bytes: u64, place: Place) -> Result<(), ScriptError> {
+    fn write(&mut self, bytes: u64, place: Place) -> Result<bool, ScriptError> {
         self.trigger = Trigger::Call;
         let refused = |why: String| ScriptError::new(place, format!("write: {why}"));
         let Some(socket) = &self.socket else { return Err(refused("there is no connection".to_owned())) };
@@ -323,11 +326,14 @@ impl Endpoint for KernelEndpoint {
         let buffer = vec![0u8; usize::try_from(bytes.min(1 << 20)).unwrap_or(0)];
         while left > 0 {
             let part = &buffer[..left.min(buffer.len() as u64) as usize];
-            let written = socket.send(part).map_err(|error| refused(error.to_string()))?;
-            left -= written as u64;
+            match socket.send(part) {
+                Ok(written) => left -= written as u64,
+                Err(error) if ENDED.contains(&error.kind()) => return Ok(false),
+                Err(error) => return Err(refused(error.to_string())),
+            }
         }
         self.read_device();
-        Ok(())
+        Ok(true)
     }
 
     fn readable(&self) -> u64 {

@@ -67,7 +67,11 @@ const NOTED_OPTIONS: &[&str] = &[
 /// The application's file descriptors.
 #[derive(Debug, Default)]
 pub(super) struct Application {
-    /// Whether the connection was accepted or connected to.
+    /// The listening socket, while it is open.
+    listener: Option<i64>,
+    /// The descriptor of the connection, once it was accepted or connected to; a script that writes `...` gives none.
+    connection: Option<i64>,
+    /// Whether it was.
     connected: bool,
     /// Whether calls return at once.
     non_blocking: bool,
@@ -91,6 +95,7 @@ impl Application {
             "bind" => 0,
             "listen" => {
                 endpoint.listen(call.place)?;
+                self.listener = descriptor(call);
                 0
             }
             "accept" | "accept4" => {
@@ -98,10 +103,12 @@ impl Application {
                     return Ok(Some(("a connection".to_owned(), "no handshake has ended".to_owned())));
                 }
                 self.connected = true;
+                self.connection = Some(call.result.unwrap_or(4));
                 call.result.unwrap_or(4)
             }
             "connect" => {
                 self.connected = true;
+                self.connection = descriptor(call);
                 if endpoint.info().is_none() {
                     endpoint.connect(call.place)?;
                 }
@@ -116,13 +123,14 @@ impl Application {
             }
             "write" | "writev" | "send" | "sendto" | "sendmsg" => {
                 let bytes = size(call)?;
-                if endpoint.info().is_none() {
+                self.check(call)?;
+                if !self.connected {
                     return Ok(Some(("a connection".to_owned(), "none is established".to_owned())));
                 }
-                endpoint.write(bytes, call.place)?;
-                bytes as i64
+                if endpoint.write(bytes, call.place)? { bytes as i64 } else { -1 }
             }
             "read" | "recv" | "recvfrom" | "recvmsg" => {
+                self.check(call)?;
                 let wanted = call.result.and_then(|n| u64::try_from(n).ok());
                 let most = size(call).unwrap_or(u64::MAX);
                 if blocks {
@@ -137,10 +145,15 @@ impl Application {
                 }
             }
             "shutdown" | "close" => {
-                // Descriptors other than the connection's have nothing to close here.
-                let is_connection = self.connected;
-                if is_connection {
-                    endpoint.close();
+                let closed = descriptor(call);
+                if closed.is_some() && closed == self.listener && closed != self.connection {
+                    // The connection goes on without the socket from which it came.
+                    self.listener = None;
+                } else {
+                    self.check(call)?;
+                    if self.connected {
+                        endpoint.close();
+                    }
                 }
                 0
             }
@@ -154,6 +167,32 @@ impl Application {
         let expected = call.result.filter(|&expected| expected != result);
         Ok(expected
             .map(|expected| (format!("{} = {expected}", call.name), format!("{} = {result}", call.name))))
+    }
+}
+
+impl Application {
+    /// Checks that a call is for the connection. Before there is one, and where the script writes `...`, any descriptor is.
+    fn check(&self, call: &Call) -> Result<(), ScriptError> {
+        let (Some(named), Some(connection)) = (descriptor(call), self.connection) else { return Ok(()) };
+        if named == connection {
+            return Ok(());
+        }
+        let what = match self.listener {
+            Some(listener) if listener == named => "is the listening socket",
+            _ => "is not open",
+        };
+        Err(ScriptError::new(
+            call.place,
+            format!("`{}({named}, ...)`: {named} {what}; the connection is {connection}", call.name),
+        ))
+    }
+}
+
+/// Returns the descriptor that a call names, if it names one.
+fn descriptor(call: &Call) -> Option<i64> {
+    match call.arguments.first() {
+        Some((_, Argument::Number(number))) => Some(*number),
+        _ => None,
     }
 }
 

@@ -72,9 +72,12 @@ impl Endpoint for Socket {
         self.no_delay = true;
     }
 
-    fn write(&mut self, bytes: u64, place: Place) -> Result<(), ScriptError> {
+    fn write(&mut self, bytes: u64, place: Place) -> Result<bool, ScriptError> {
+        if self.info().is_none() {
+            return Ok(false);
+        }
         match self.write_bytes(bytes) {
-            true => Ok(()),
+            true => Ok(true),
             false => Err(ScriptError::new(place, "a script writes at most 2147483648 bytes")),
         }
     }

@@ -202,10 +202,16 @@ impl Socket {
         // The SYN and the FIN take a sequence number each.
         let offset = |seq: u32| u64::from(seq.saturating_sub(1)).min(end);
         let acknowledged = self.stream.segments_below(offset(packet.ack.unwrap_or(0)));
+        let sent = self.sender.as_ref().map_or(0, |sender| sender.next_segment());
+        // What was never sent cannot have arrived: Linux ignores such a block (`tcp_is_sackblock_valid`).
+        let was_sent = |to: u32| {
+            let to = u64::from(to.saturating_sub(1));
+            to <= end + 1 && self.stream.segments_below(to.min(end)) <= sent
+        };
         let mut blocks = SackBlocks::default();
         for option in packet.options.iter().flatten() {
             let TcpOption::Sack(named) = option else { continue };
-            for &(from, to) in named {
+            for &(from, to) in named.iter().filter(|(_, to)| was_sent(*to)) {
                 let from = self.stream.first_from(offset(from));
                 let to = self.stream.segments_below(offset(to));
                 if from < to && (blocks.len as usize) < blocks.blocks.len() {
