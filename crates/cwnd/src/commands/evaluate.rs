@@ -51,6 +51,9 @@ Examples:
 ./my_algorithm.toml is a file of parameters: name = \"elastic\", then a line for each parameter.
 docs/how-to/evaluate.md describes the list, the verdicts and the ledger.";
 
+/// What an algorithm is compared with, unless it is said.
+const AGAINST: &str = "cubic,reno,bbr3";
+
 /// Evaluate an algorithm by RFC 9743, against CUBIC in its place.
 ///
 /// Runs the studies of all sections, writes a page and a ledger, and prints a line for each section: better, as or worse than the
@@ -72,7 +75,7 @@ pub struct Flags {
     quick: bool,
 
     /// What it is compared with, parted by commas: the first is the reference of the verdicts, the others are shown alongside it.
-    #[arg(long, value_name = "LIST", value_parser = super::advise::candidates::list, default_value = "cubic,reno,bbr3")]
+    #[arg(long, value_name = "LIST", value_parser = super::advise::candidates::list, default_value = AGAINST)]
     against: super::advise::candidates::List,
 
     /// Compare with an older ledger: list the criteria whose verdicts differ, or whose intervals do not overlap.
@@ -153,7 +156,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
 /// # Errors
 /// The flags are wrong, a run failed, or the verdicts are such that the user wants a failure.
 pub fn run_with(flags: &Flags, engines_of: EnginesOf<'_>) -> Result<(), Failure> {
-    let old = flags.diff.as_deref().map(read).transpose()?;
+    let old = flags.diff.as_deref().map(|path| read(path, flags)).transpose()?;
     if flags.fail_on == Some(FailOn::Regression) && old.is_none() {
         return Err(Failure::bad_input("--fail-on regression: since which ledger? Name it with --diff"));
     }
@@ -238,11 +241,12 @@ fn evaluate(flags: &Flags, engines_of: EnginesOf<'_>) -> Result<Evaluation, Fail
         ledger.spot_checks = spot::check(&given, &directory, flags.quiet)?;
     }
 
-    let file = directory.join("ledger.json");
+    let part = part(flags);
+    let file = directory.join(format!("ledger{part}.json"));
     let json =
         serde_json::to_string_pretty(&ledger).map_err(|error| Failure::broken(error.to_string()))? + "\n";
     write(&file, &json)?;
-    let page = write_page(&ledger, &results, &directory, engines_of)?;
+    let page = write_page(&ledger, &results, &directory, &part, engines_of)?;
     Ok(Evaluation { ledger, json, page, file, failures })
 }
 
@@ -258,13 +262,44 @@ fn judged(flags: &Flags, ledger: &Ledger, changes: &[Change]) -> Result<(), Fail
     if count == 0 { Ok(()) } else { Err(Failure::broken(format!("--fail-on: {count} {what}"))) }
 }
 
-fn read(path: &Path) -> Result<Ledger, Failure> {
+/// Returns what the names of the files have that are of a part, or of other references: they do not take the place of those of the whole.
+fn part(flags: &Flags) -> String {
+    let against = if super::advise::candidates::list(AGAINST).as_ref() == Ok(&flags.against) {
+        String::new()
+    } else {
+        let names: Vec<String> = flags.against.0.iter().map(ToString::to_string).collect();
+        format!("-against-{}", plan::plain(&names.join(",")))
+    };
+    let section = flags.section.as_ref().map_or(String::new(), |section| format!("-{section}"));
+    against + &section
+}
+
+/// Reads the ledger of `--diff`. One of other references, or of another part, has other verdicts of the same algorithm.
+fn read(path: &Path, flags: &Flags) -> Result<Ledger, Failure> {
     let wrong = |why: String| Failure::bad_input(format!("--diff: `{}`: {why}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let ledger: Ledger = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    match ledger.format == FORMAT {
-        true => Ok(ledger),
-        false => Err(wrong(format!("its format is `{}`, and this program writes `{FORMAT}`", ledger.format))),
+    if ledger.format != FORMAT {
+        return Err(wrong(format!("its format is `{}`, and this program writes `{FORMAT}`", ledger.format)));
+    }
+    let against: Vec<String> = flags.against.0.iter().map(ToString::to_string).collect();
+    let field = Field::new(&plan::candidate(&flags.algorithm)?, &against);
+    let name = |candidate: &str| candidate.split(':').next().unwrap_or_default().to_owned();
+    let scale = if flags.quick { RunScale::Quick } else { RunScale::Paper };
+    let of = |section: &Option<String>| section.clone().unwrap_or_else(|| "all".to_owned());
+    // Another version of the algorithm may have other parameters.
+    let same = [
+        ("algorithm", name(&ledger.candidate), name(&field.candidate)),
+        ("reference", ledger.reference.clone(), field.reference.clone()),
+        ("scale", ledger.scale.clone(), scale.to_string()),
+        ("section", of(&ledger.section), of(&flags.section)),
+    ];
+    match same.iter().find(|(_, before, now)| before != now) {
+        None => Ok(ledger),
+        Some((what, before, now)) => Err(wrong(format!(
+            "its {what} is `{before}`, and that of this evaluation `{now}`: verdicts depend on it; `{}` made the ledger",
+            ledger.command
+        ))),
     }
 }
 
@@ -303,6 +338,7 @@ fn write_page(
     ledger: &Ledger,
     results: &BTreeMap<String, Results>,
     directory: &Path,
+    part: &str,
     engines_of: EnginesOf<'_>,
 ) -> Result<PathBuf, Failure> {
     let mut extras = page::Extras::default();
@@ -315,7 +351,7 @@ fn write_page(
             extras.figures.insert(row.section.clone(), figure);
         }
     }
-    let path = directory.join("index.html");
+    let path = directory.join(format!("index{part}.html"));
     write(&path, &page::html(ledger, &extras))?;
     Ok(path)
 }

@@ -55,14 +55,14 @@ fn the_reference_is_as_itself_and_the_bytes_are_the_same() {
     for id in ["5.2.2-delay", "5.2.2-rate"] {
         assert_eq!(verdict(&document, id), "as");
     }
-    for file in ["ledger.json", "index.html"] {
+    for file in ["ledger-against-cubic-5.2.2.json", "index-against-cubic-5.2.2.html"] {
         let read = |directory: &Path| fs::read_to_string(directory.join(file)).expect("the file");
         // The page names the directory in the commands that record a cell again.
         let place = |directory: &Path| directory.display().to_string();
         let text = |directory: &Path| read(directory).replace(&place(directory), "DIR");
         assert_eq!(text(&first), text(&second), "{file}");
     }
-    let page = fs::read_to_string(first.join("index.html")).expect("the page");
+    let page = fs::read_to_string(first.join("index-against-cubic-5.2.2.html")).expect("the page");
     assert!(page.contains("5.2.2-real-time/report.html") && page.contains("--recorded-cell"));
     assert!(first.join("5.2.2-real-time/report.html").is_file());
 }
@@ -105,6 +105,19 @@ fn it_fails_where_it_is_asked_to() {
     let (code, told, why) = run(&["--diff", old, "--fail-on", "regression"]);
     assert_eq!(code, Some(0), "{why}");
     assert!(told.contains("Nothing has changed"), "{told}");
+
+    // Verdicts of another reference, or of another part, are others.
+    let refused = |arguments: &[&str]| {
+        let output = cwnd(&[&["evaluate", "vegas", "--quick", "--diff", old], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        text(&output.stderr)
+    };
+    let why = refused(&["--section", "5.2.1", "--against", "reno"]);
+    assert!(why.contains("its reference is `cubic`, and that of this evaluation `newreno`"), "{why}");
+    assert!(
+        refused(&["--against", "cubic"])
+            .contains("its section is `5.2.1`, and that of this evaluation `all`")
+    );
 
     // A better past.
     let better = document.to_string().replace("\"worse\"", "\"better\"");

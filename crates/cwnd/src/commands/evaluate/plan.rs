@@ -155,10 +155,15 @@ pub fn short(name: &str) -> &str {
 
 /// The directory of the results, if the user names none.
 pub fn directory(candidate: &str, scale: RunScale) -> PathBuf {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '=' | ',');
-    let name: String = candidate.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
+    let name = plain(candidate);
     let name = if scale == RunScale::Paper { name } else { format!("{name}-{scale}") };
     Path::new("results").join(FOLDER).join(name)
+}
+
+/// Returns a name of algorithms as one of files.
+pub fn plain(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '=' | ',');
+    name.chars().map(|c| if is_plain(c) { c } else { '-' }).collect()
 }
 
 #[cfg(test)]
