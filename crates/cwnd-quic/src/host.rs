@@ -31,5 +31,5 @@ mod seeds;
 mod tls;
 
 pub use check::{check_own, check_with, has_quic, is_unseeded};
-pub use engine::{IMPLEMENTATIONS, VERSION, identified, run_with};
+pub use engine::{IMPLEMENTATIONS, VERSION, identified, run_with, run_with_helpers};
 pub use log::log;

@@ -16,7 +16,8 @@ pub trait Engine {
     /// Run it.
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError>;
 
-    /// Runs it, and may use helpers, on which the outcome does not depend.
+    /// Runs it, and may use helpers, on which the outcome does not depend. Fails with [`EngineError::stopped`] if they say that nobody
+    /// wants it any more.
     fn run_with_helpers(&self, scenario: &Scenario, helpers: &Helpers) -> Result<Outcome, EngineError> {
         let _ = helpers;
         self.run(scenario)
@@ -76,6 +77,13 @@ pub enum EngineError {
     Refused(Vec<Problem>),
     /// The run broke down.
     Failed(String),
+}
+
+impl EngineError {
+    /// Of a run whose outcome nobody wants any more ([`Helpers::is_stopped`]).
+    pub fn stopped() -> EngineError {
+        EngineError::Failed("it was stopped".to_owned())
+    }
 }
 
 impl fmt::Display for EngineError {

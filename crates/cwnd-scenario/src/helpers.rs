@@ -1,9 +1,9 @@
-//! Threads that help a run.
+//! What a run is given besides its scenario: threads that help it, and the wish that it stops.
 
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -49,17 +49,36 @@ pub struct Helpers {
     clock: Option<fn() -> Duration>,
     /// CPU time of helpers that have ended, ns.
     cpu: Arc<AtomicU64>,
+    /// Becomes true if nobody wants the outcome any more.
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl Helpers {
     /// Creates the helpers of one run. `clock` tells the CPU time of the calling thread.
     pub fn new(spare: &SpareThreads, clock: fn() -> Duration) -> Helpers {
-        Helpers { spare: spare.clone(), clock: Some(clock), cpu: Arc::default() }
+        Helpers { spare: spare.clone(), clock: Some(clock), cpu: Arc::default(), stop: None }
     }
 
     /// Creates up to `threads` helpers whose CPU time nobody wants.
     pub fn uncounted(threads: usize) -> Helpers {
         Helpers { spare: SpareThreads::new(threads), ..Helpers::default() }
+    }
+
+    /// Sets what becomes true if nobody wants the outcome any more. The run then ends soon, without one.
+    #[must_use]
+    pub fn stopped_by(self, stop: &Arc<AtomicBool>) -> Helpers {
+        Helpers { stop: Some(Arc::clone(stop)), ..self }
+    }
+
+    /// Returns the same without threads.
+    #[must_use]
+    pub fn without_threads(&self) -> Helpers {
+        Helpers { spare: SpareThreads::default(), ..self.clone() }
+    }
+
+    /// Returns whether nobody wants the outcome any more.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// Returns how many threads are to be had now.

@@ -78,8 +78,11 @@ pub fn run_with_options(
         warm_up: Some(scenario.warm_up).filter(|time| *time > Time::ZERO),
         before: None,
     };
-    let trace = scenario.sample.map(|every| run_sampled(&mut run, scenario, every));
+    let trace = scenario.sample.map(|every| run_sampled(&mut run, scenario, every, &options.helpers));
     run.until(scenario.duration);
+    if options.helpers.is_stopped() {
+        return Err(EngineError::stopped());
+    }
     let outcome = run.simulation.outcome();
     if cfg!(debug_assertions) {
         run.simulation.check_deliveries(&outcome).unwrap_or_else(|wrong| panic!("{wrong}"));
@@ -113,6 +116,9 @@ impl Run<'_> {
     fn until(&mut self, time: Time) {
         if let Some(warm_up) = self.warm_up.take_if(|warm_up| *warm_up <= time) {
             self.simulation.run_until(warm_up);
+            if self.simulation.is_stopped() {
+                return;
+            }
             self.before = Some(self.simulation.outcome_before());
         }
         self.simulation.run_until(time);
@@ -121,7 +127,7 @@ impl Run<'_> {
 
 /// Run to the end, and record each flow that has started and is not short, and each queue, at 0, `every`, 2 `every`, …:
 /// the state just before what happens then.
-fn run_sampled(run: &mut Run<'_>, scenario: &Scenario, every: Time) -> Trace {
+fn run_sampled(run: &mut Run<'_>, scenario: &Scenario, every: Time, helpers: &Helpers) -> Trace {
     let network = &scenario.network;
     let links = network.sampled_links();
     let mut trace = Trace {
@@ -135,6 +141,9 @@ fn run_sampled(run: &mut Run<'_>, scenario: &Scenario, every: Time) -> Trace {
     let mut time = Time(0);
     while time <= scenario.duration {
         run.until_sample(time, scenario.duration);
+        if helpers.is_stopped() {
+            break;
+        }
         let simulation = &run.simulation;
         let time_index = trace.times.len();
         trace.times.push(time);

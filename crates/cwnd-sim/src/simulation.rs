@@ -105,7 +105,8 @@ pub struct Options {
     pub shortcuts: Shortcuts,
     /// Points at which packets are observed (see [`Simulation::run_observed`]). Then it takes the general path, on one thread.
     pub points: Vec<Point>,
-    /// The threads that it may use besides the one that runs it. It takes them when it has enough to do for them.
+    /// The threads that it may use besides the one that runs it. It takes them when it has enough to do for them. If they say that it is to
+    /// stop, it does nothing any more, and can only be dropped.
     pub helpers: Helpers,
     /// Use threads also for a few packets, batches also for a few hosts, and closed forms also between steps that are close
     /// together: for tests.
@@ -263,6 +264,11 @@ impl<'s> Simulation<'s> {
         })
     }
 
+    /// Whether it was told to stop ([`Options::helpers`]).
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.helpers.is_stopped()
+    }
+
     /// Returns the time up to which everything has happened.
     pub fn now(&self) -> Time {
         Time(self.now.saturating_sub(self.origin))
@@ -290,7 +296,7 @@ impl<'s> Simulation<'s> {
         let on_clock =
             |time: Time| time.0.saturating_add(self.origin) + u64::from(fault::is(Fault::PastTheStop));
         let (stop, receivers) = (on_clock(time), on_clock(receivers.max(time)));
-        if stop <= self.now {
+        if stop <= self.now || self.helpers.is_stopped() {
             return;
         }
         while let next = self.runner.next_review().min(self.next_step())
@@ -298,6 +304,9 @@ impl<'s> Simulation<'s> {
         {
             let until = next.max(self.now);
             self.do_all_before(until, until, observer);
+            if self.helpers.is_stopped() {
+                return;
+            }
             if self.runner.next_review() <= until {
                 self.runner.review(&mut self.stages, until);
             }
@@ -307,7 +316,9 @@ impl<'s> Simulation<'s> {
         }
         let receivers = receivers.min(self.runner.next_review()).min(self.next_step());
         self.do_all_before(stop, receivers, observer);
-        self.settle_inlets(stop);
+        if !self.helpers.is_stopped() {
+            self.settle_inlets(stop);
+        }
     }
 
     /// Lets what reached the links of inlets before `stop` cross them, when everything before `stop` has been done.
@@ -346,6 +357,9 @@ impl<'s> Simulation<'s> {
         if self.waited_before_zero.is_empty() && stop > self.origin {
             self.receivers_stop = self.origin;
             self.go_on_until(self.origin, observer);
+            if self.helpers.is_stopped() {
+                return;
+            }
             self.settle_inlets(self.origin);
             let waited = self.stages.net.links.iter().map(|link| link.waited(self.origin));
             self.waited_before_zero = waited.collect();
@@ -360,6 +374,11 @@ impl<'s> Simulation<'s> {
         }
         while self.go_round(stop) < stop {
             self.report(observer);
+            // The stages are not at one time then: nothing but dropping the simulation is left.
+            if self.helpers.is_stopped() {
+                self.leave_threads();
+                return;
+            }
         }
         self.report(observer);
         self.leave_threads();

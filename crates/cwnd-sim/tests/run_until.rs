@@ -4,10 +4,14 @@ use cwnd_cc::CongestionControl;
 use cwnd_experiment::{Buffer, FlowGroup};
 use cwnd_experiment::{ExperimentSpec, LineDelay, Topology};
 use cwnd_scenario::{
-    AlgorithmSpec, Counting, Effects, Engine, EngineError, FlowOutcome, FlowSpec, Jitter, JitterShape, Loss,
-    Outcome, Problem, QueueLimit, QueueSpec, Rate, Scenario, StackProfile, Time, Traffic,
+    AlgorithmSpec, Counting, Effects, Engine, EngineError, FlowOutcome, FlowSpec, Helpers, Jitter,
+    JitterShape, Loss, Outcome, Problem, QueueLimit, QueueSpec, Rate, Scenario, StackProfile, Time, Traffic,
 };
-use cwnd_sim::{FlowState, Simulation, Simulator, run_with};
+use cwnd_sim::{FlowState, Options, Simulation, Simulator, registered, run_with, run_with_options};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 const MS: u64 = 1_000_000;
 
@@ -508,4 +512,26 @@ fn algorithms_may_come_from_elsewhere() {
         panic!("it is refused")
     };
     assert_eq!(problems[0].to_string(), "flows[0].algorithm: there is only \"fixed\"");
+}
+
+/// A day of simulated time, which nobody wants any more after a moment: on one thread and on several, sampled or not, with a warm-up to
+/// come.
+#[test]
+fn a_run_that_nobody_wants_ends_without_an_outcome() {
+    for (threads, sample, warm_up) in [(0, None, 0), (2, None, 1), (0, Some(10_000), 99_000)] {
+        let mut scenario = scenario();
+        scenario.duration = Time::from_secs(100_000);
+        (scenario.sample, scenario.warm_up) = (sample.map(Time::from_secs), Time::from_secs(warm_up));
+        let stop = Arc::new(AtomicBool::new(false));
+        let helpers = Helpers::uncounted(threads).stopped_by(&stop);
+        let options = Options { helpers, eager: threads > 0, ..Options::default() };
+        let ended = std::thread::scope(|scope| {
+            let run = scope.spawn(|| run_with_options(&scenario, &registered, &options));
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            assert!(!run.is_finished());
+            stop.store(true, Ordering::Relaxed);
+            run.join().unwrap()
+        });
+        assert_eq!(ended, Err(EngineError::stopped()), "{threads} threads");
+    }
 }

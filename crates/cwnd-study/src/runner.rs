@@ -6,7 +6,7 @@
 //! tells a [`Progress`]. Runs that end within 20 ms of each other share a transaction. When no run of the simulator is left, those in real time are done, one at a
 //! time and with nothing beside them.
 //!
-//! When it is to stop, it stops at once: what was stored is safe, and the simulator's runs in progress are left behind. A
+//! When it is to stop, it stops soon: what was stored is safe, and the simulator's runs in progress end without an outcome. A
 //! run in real time has made things on the machine that must go again: its engine knows of the wish to stop as well, ends
 //! the run, and is waited for; such a run counts as not done.
 //!
@@ -45,6 +45,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
         mpsc::{self, RecvTimeoutError},
     },
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 pub use sweep::{Sweep, SweepError};
@@ -168,6 +169,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// Runs that end within this time are stored in one transaction: one for each run costs more than a run of a millisecond.
 const TOGETHER: Duration = Duration::from_millis(20);
 
+/// How long runs that nobody wants any more may take to end. Those of an engine that does not look at it are left behind.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// How often to look for what other processes have stored.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -251,14 +255,16 @@ impl Session<'_> {
         let (sender, receiver) = mpsc::sync_channel(4 * threads);
         let runs = threads.min(pool.waiting());
         let spare = SpareThreads::new(threads - runs);
+        // No outcome is wanted any more: runs end without one.
+        let ended = Arc::new(AtomicBool::new(false));
         let workers: Vec<_> = (0..runs)
             .map(|_| {
                 let (engine, pool, sender) =
                     (Arc::clone(engines.of(kind)), Arc::clone(&pool), sender.clone());
-                let spare = spare.clone();
+                let (spare, ended) = (spare.clone(), Arc::clone(&ended));
                 let (traces, form) = (self.store.traces(), self.store.counts_form());
                 panics::spawn(move || {
-                    work(&*engine, &pool, &traces, form, &spare, &sender);
+                    work(&*engine, &pool, &traces, form, &Given { spare: spare.clone(), ended }, &sender);
                     // The runs of the others may use this thread now.
                     spare.add(1);
                 })
@@ -288,14 +294,23 @@ impl Session<'_> {
             }
         };
         pool.close();
-        if kind.is_kernels() && (result.is_err() || self.tally.ran.stopped) {
+        let unwanted = result.is_err() || self.tally.ran.stopped;
+        ended.store(unwanted, Ordering::Relaxed);
+        if kind.is_kernels() && unwanted {
             self.stop.store(true, Ordering::Relaxed);
             // It ends by itself now. If it was over already, it is kept.
             for message in receiver {
                 result.as_ref().map_or(Ok(()), |()| self.take(message))?;
             }
             workers.into_iter().for_each(|worker| drop(worker.join()));
-        } else if result.is_ok() && !self.tally.ran.stopped {
+        } else if unwanted {
+            // None of them waits for its message to be taken.
+            drop(receiver);
+            let begin = Instant::now();
+            while !workers.iter().all(JoinHandle::is_finished) && begin.elapsed() < PATIENCE {
+                thread::sleep(Duration::from_millis(1));
+            }
+        } else {
             // They have nothing more to do: the channel was closed by the last of them.
             workers.into_iter().for_each(|worker| drop(worker.join()));
         }
@@ -367,20 +382,35 @@ enum Message {
     Done(Task, Result<Box<NewRun>, StoreError>, Instant),
 }
 
+/// What runs are given besides their scenarios.
+#[derive(Default)]
+struct Given {
+    spare: SpareThreads,
+    /// Becomes true when no outcome is wanted any more.
+    ended: Arc<AtomicBool>,
+}
+
+impl Given {
+    /// What one run is given.
+    fn helpers(&self) -> Helpers {
+        Helpers::new(&self.spare, Clock::of_thread).stopped_by(&self.ended)
+    }
+}
+
 /// What a thread does: one run after the other, until there are none or nobody listens.
 fn work(
     engine: &dyn Engine,
     pool: &Pool,
     traces: &TraceStore,
     form: CountsForm,
-    spare: &SpareThreads,
+    given: &Given,
     to: &mpsc::SyncSender<Message>,
 ) {
     while let Some(task) = pool.take() {
         if to.send(Message::Began(task.clone(), Instant::now())).is_err() {
             return;
         }
-        let done = run_one(engine, &task, traces, form, spare);
+        let done = run_one(engine, &task, traces, form, given);
         pool.give_back(&task);
         if to.send(Message::Done(task, done.map(Box::new), Instant::now())).is_err() {
             return;
@@ -394,10 +424,10 @@ fn run_one(
     task: &Task,
     traces: &TraceStore,
     form: CountsForm,
-    spare: &SpareThreads,
+    given: &Given,
 ) -> Result<NewRun, StoreError> {
     let scenario = task.scenario();
-    let (mut content, found, cpu_s) = simulate(engine, &scenario, form, task.traced, spare);
+    let (mut content, found, cpu_s) = simulate(engine, &scenario, form, task.traced, given);
     if let (NewContent::Done { trace, .. }, Some(found)) = (&mut content, found) {
         *trace = Some(traces.write(task.key, &scenario, found)?);
     }
@@ -410,9 +440,9 @@ fn simulate(
     scenario: &Arc<Scenario>,
     form: CountsForm,
     traced: bool,
-    spare: &SpareThreads,
+    given: &Given,
 ) -> (NewContent, Option<Trace>, f64) {
-    let (clock, helpers) = (Clock::start(), Helpers::new(spare, Clock::of_thread));
+    let (clock, helpers) = (Clock::start(), given.helpers());
     let seconds = || clock.seconds() + helpers.cpu_time().as_secs_f64();
     let failed = |reason: String| (NewContent::Failed(reason), None, seconds());
     let mut outcome = match panics::caught(|| engine.run_with_helpers(scenario, &helpers)) {

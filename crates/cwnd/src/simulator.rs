@@ -62,7 +62,7 @@ impl Engine for Simulator {
 fn run(scenario: &Scenario, options: &Options) -> Result<Outcome, EngineError> {
     #[cfg(feature = "quic")]
     if cwnd_quic::host::has_quic(scenario) {
-        return cwnd_quic::host::run_with(scenario, &factory);
+        return cwnd_quic::host::run_with_helpers(scenario, &factory, &options.helpers);
     }
     run_with_options(scenario, &factory, options)
 }

@@ -2,7 +2,7 @@
 
 use crate::host::check::{has_quic, is_unseeded};
 use crate::host::run::Run;
-use cwnd_scenario::{EngineError, Identity, Observed, Outcome, Scenario, Time, Trace, Transport};
+use cwnd_scenario::{EngineError, Helpers, Identity, Observed, Outcome, Scenario, Time, Trace, Transport};
 use cwnd_sim::Factory;
 
 /// Counts up whenever outcomes of scenarios with QUIC flows change.
@@ -38,8 +38,21 @@ pub fn identified(scenario: &Scenario, mut identity: Identity) -> Identity {
 /// # Errors
 /// The scenario is refused, an algorithm cannot be created, or a connection fails.
 pub fn run_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Outcome, EngineError> {
+    run_with_helpers(scenario, factory, &Helpers::default())
+}
+
+/// Does the same, and fails when the helpers say that it is to stop. It uses no threads.
+///
+/// # Errors
+/// See [`run_with`].
+pub fn run_with_helpers(
+    scenario: &Scenario,
+    factory: Factory<'_>,
+    helpers: &Helpers,
+) -> Result<Outcome, EngineError> {
     crate::host::check_with(scenario, factory).map_err(EngineError::Refused)?;
-    let mut run = Counted { run: Run::new(scenario, factory)?, warm_up: scenario.warm_up, before: None };
+    let run = Run { helpers: helpers.clone(), ..Run::new(scenario, factory)? };
+    let mut run = Counted { run, warm_up: scenario.warm_up, before: None };
     let trace = match scenario.sample {
         Some(every) => Some(run.sampled(every)?),
         None => None,

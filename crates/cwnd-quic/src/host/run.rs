@@ -8,7 +8,7 @@ use crate::host::packet::{Kind, Packet};
 use crate::host::{noq, quinn};
 use cwnd_link::{Purpose, Stream};
 use cwnd_net::{Driver, Host, LinkId, Network, NetworkError, Observer, Output, Route, Settings};
-use cwnd_scenario::{Ecn, EngineError, Problem, Scenario, Ties, Time, Transport};
+use cwnd_scenario::{Ecn, EngineError, Helpers, Problem, Scenario, Ties, Time, Transport};
 use cwnd_sim::host::Endpoint;
 use cwnd_sim::{Factory, setup};
 use cwnd_tcp::NEVER;
@@ -115,7 +115,12 @@ pub struct Run<'a> {
     pub origin: u64,
     /// The payload of a full packet of each flow, bytes: the unit of windows.
     pub segment: Vec<u32>,
+    /// They say when it is to stop.
+    pub helpers: Helpers,
 }
+
+/// Events between two looks at whether it is to stop.
+const EVENTS: usize = 1000;
 
 impl<'a> Run<'a> {
     /// Creates the run of a scenario that has been checked.
@@ -169,15 +174,24 @@ impl<'a> Run<'a> {
         let counter = Counter(vec![Missing::default(); hosts.len()]);
         let network = Network::with_observer(&scenario.network.links, routes.collect(), &settings, counter);
         let driver = network.and_then(|network| Driver::new(network, hosts)).map_err(refused)?;
-        Ok(Run { scenario, driver, meters, origin, segment })
+        Ok(Run { scenario, driver, meters, origin, segment, helpers: Helpers::default() })
     }
 
     /// Does everything before a time.
     ///
     /// # Errors
-    /// A connection has failed.
+    /// A connection has failed, or it was stopped.
     pub fn until(&mut self, time: Time) -> Result<(), EngineError> {
-        self.driver.run_until(time.0.saturating_add(self.origin));
+        let end = time.0.saturating_add(self.origin);
+        loop {
+            if self.helpers.is_stopped() {
+                return Err(EngineError::stopped());
+            }
+            if (0..EVENTS).any(|_| !self.driver.step(end)) {
+                break;
+            }
+        }
+        self.driver.run_until(end);
         for flow in 0..self.scenario.flows.len() {
             for channel in [2 * flow, 2 * flow + 1] {
                 let failure = self.driver.with_host(channel, |host, _| match host {

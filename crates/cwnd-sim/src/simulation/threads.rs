@@ -191,7 +191,7 @@ impl Simulation<'_> {
         let of_hosts = tasks(&self.graph, 0..hosts, TASKS_A_THREAD * threads);
         if of_hosts.len() < 2 {
             give_back(&self.helpers);
-            self.helpers = Helpers::default();
+            self.helpers = self.helpers.without_threads();
             return None;
         }
         let of_links = tasks(&self.graph, hosts..self.graph.waits.len(), threads);
@@ -222,7 +222,7 @@ impl Simulation<'_> {
             }),
             Err(_) => {
                 give_back(&self.helpers);
-                self.helpers = Helpers::default();
+                self.helpers = self.helpers.without_threads();
                 None
             }
         }

@@ -10,13 +10,13 @@
 //! A batch is JSON. Results are the length of a header (8 bytes, little-endian), the header as JSON, and then the counts and
 //! trace files one after the other, with the lengths that the header states.
 
-use super::{panics, plan::Task, simulate};
+use super::{Given, panics, plan::Task, simulate};
 use crate::{
     RunKey, RunSpec, VERSION,
     store::{Counts, CountsForm, NewContent, NewRun, encode_trace},
     trace_file,
 };
-use cwnd_scenario::{Engine, Identity, Scenario, SpareThreads};
+use cwnd_scenario::{Engine, Identity, Scenario};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -131,8 +131,8 @@ pub fn run(engine: &dyn Engine, batch: &[u8]) -> Result<Vec<u8>, BatchError> {
                 order.seed
             )));
         }
-        let spare = SpareThreads::default();
-        let (content, trace, cpu_s) = simulate(engine, &scenario, CountsForm::Encoded, order.traced, &spare);
+        let given = Given::default();
+        let (content, trace, cpu_s) = simulate(engine, &scenario, CountsForm::Encoded, order.traced, &given);
         let state = match content {
             NewContent::Failed(reason) => State::Failed(reason),
             NewContent::Done { counts, sampled, .. } => {

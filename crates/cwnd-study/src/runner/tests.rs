@@ -170,6 +170,54 @@ fn a_stop_keeps_what_is_done() {
     assert_eq!(ran.done + rest.done, 12);
 }
 
+/// A program that goes on after a stop (a server, an interpreter) must not go on with its runs.
+#[test]
+fn no_run_goes_on_after_a_stop() {
+    struct StopOnce<'a>(&'a AtomicBool);
+    impl Progress for StopOnce<'_> {
+        fn update(&mut self, _: &Status) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    /// Runs until it is told to stop, as a long simulation.
+    struct Endless {
+        toy: Toy,
+        on: Arc<AtomicUsize>,
+    }
+    impl Engine for Endless {
+        fn check(&self, scenario: &Scenario) -> Result<cwnd_scenario::Cost, Vec<Problem>> {
+            self.toy.check(scenario)
+        }
+        fn identity(&self, scenario: &Scenario) -> cwnd_scenario::Identity {
+            self.toy.identity(scenario)
+        }
+        fn run(&self, _: &Scenario) -> Result<cwnd_scenario::Outcome, EngineError> {
+            unreachable!("the runner gives helpers")
+        }
+        fn run_with_helpers(
+            &self,
+            _: &Scenario,
+            helpers: &Helpers,
+        ) -> Result<cwnd_scenario::Outcome, EngineError> {
+            self.on.fetch_add(1, Ordering::Relaxed);
+            while !helpers.is_stopped() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            self.on.fetch_sub(1, Ordering::Relaxed);
+            Err(EngineError::stopped())
+        }
+    }
+    let (bench, study, on) = (Bench::new(), study(STUDY), Arc::new(AtomicUsize::new(0)));
+    let mut store = bench.store();
+    let engine = Engines::new(Arc::new(Endless { toy: Toy::default(), on: Arc::clone(&on) }));
+    let plan = plan(&engine, &study, &store).unwrap();
+    store.keep_study(&kept(&study, &plan)).unwrap();
+    let stop = AtomicBool::new(false);
+    let ran = run(&engine, &plan, &mut store, LIMITS, &mut StopOnce(&stop), &stop).unwrap();
+    assert!(ran.stopped && ran.done == 0 && ran.failures.is_empty(), "{ran:?}");
+    assert_eq!(on.load(Ordering::Relaxed), 0);
+}
+
 /// Threads without a run help with those in progress, and the CPU time of a run includes its helpers.
 #[test]
 fn idle_threads_help() {
