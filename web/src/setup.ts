@@ -320,7 +320,7 @@ export function command(setup: Setup): string {
 /** The same run as a study file. */
 export function study(setup: Setup): string {
   const plan = planned(setup);
-  const all = settings(setup).filter(([key]) => key !== "duration" && key !== "warm-up");
+  const all = settings(setup);
   if (plan.schedule) all.push(["schedule", plan.schedule]);
   const flows = setup.flows.map((flow, i) => `  ${JSON.stringify(flowText(flow, plan.stops.get(i) ?? null))},\n`);
   const assigned = all.map(([key, value]) => {
@@ -331,8 +331,7 @@ export function study(setup: Setup): string {
 question = "How do these flows share the path?"
 
 [scenario]
-${assigned.join("")}duration = ${JSON.stringify(timeText(setup.duration))}
-
+${assigned.join("")}
 [run]
 seed = ${setup.seed}
 metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]

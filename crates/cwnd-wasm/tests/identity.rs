@@ -71,6 +71,21 @@ fn a_change_now_is_the_same_as_one_that_was_planned() {
     assert_eq!(live.digest(), planned.digest());
 }
 
+/// The command that the page copies has a schedule in place of the changes: access links are those of the first rate in both.
+#[test]
+fn changes_are_those_of_a_schedule() {
+    let text = "rate=20 Mbit/s\nrtt=30 ms\nbuffer=40\nreceive-window=100000\nduration=12 s\nflow=cubic\nflow=bbr3; start=1 s";
+    let digest = |text: &str| {
+        let mut bench = Bench::new(Setting::parse(text, "").expect("valid")).expect("possible");
+        bench.run_until(12.0, EVERY).expect("possible");
+        bench.digest()
+    };
+    let changed = digest(&format!("{text}\n@3 s rate=5 Mbit/s\n@6 s rate=40 Mbit/s"));
+    let scheduled = digest(&format!("{text}\nschedule=3 s: 5 Mbit/s; 6 s: 40 Mbit/s"));
+    assert_eq!(changed, scheduled);
+    assert_ne!(changed, digest(text));
+}
+
 #[test]
 fn problems_have_their_lines() {
     let wrong = "rate=10 Mbit/s\nflow=cubic\n\nbufer=3\n@soon rate=1 Mbit/s\nrtt=-4 ms";
