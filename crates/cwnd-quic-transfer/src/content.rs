@@ -130,6 +130,13 @@ fn open_file(folder: &Path, name: &str) -> Result<Source, Error> {
         return Err(Error::new(format!("`{name}` is not a name of a file in the served folder")));
     }
     let missing = || {
+        // A link that leads out of the folder is not told from one that does not.
+        if let Ok(about) = fs::symlink_metadata(folder.join(relative))
+            && !about.is_file()
+        {
+            let what = if about.is_dir() { "a folder" } else { "no regular file" };
+            return Error::new(format!("`{name}` is {what} of the server: only files can be fetched"));
+        }
         let found = fs::read_dir(folder).into_iter().flatten().flatten();
         let names: Vec<String> =
             found.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();

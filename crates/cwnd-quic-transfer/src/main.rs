@@ -173,6 +173,9 @@ impl Serve {
     }
 }
 
+/// With less than some datagrams a stream comes to a stop.
+const LEAST_RECEIVE_WINDOW: u32 = 64 << 10;
+
 impl Fetch {
     async fn run(self) -> Result<(), Error> {
         let algorithm = self.common.algorithm()?;
@@ -190,7 +193,9 @@ impl Fetch {
         };
         let Fetch { server, file, certificate, bind, .. } = self;
         let receive_window = u32::try_from(self.receive_window.0)
-            .map_err(|_| Error::new("--receive-window: it can be less than 4 GiB"))?;
+            .ok()
+            .filter(|window| *window >= LEAST_RECEIVE_WINDOW)
+            .ok_or_else(|| Error::new("--receive-window: it must be at least 64 KiB and less than 4 GiB"))?;
         let settings = FetchSettings { algorithm, server, file, certificate, bind, receive_window, output };
         let received = fetch(&settings).await?;
         show(&received, self.common.json);

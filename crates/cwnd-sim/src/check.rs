@@ -89,7 +89,10 @@ fn check_times(scenario: &Scenario, problems: &mut Vec<Problem>) {
     if let Some(sample) = scenario.sample {
         let samples = scenario.duration.0 / sample.0.max(1);
         if sample.0 == 0 || samples > 10_000_000 {
-            problems.push(problem("sample", "must give between one and ten million samples"));
+            problems.push(problem(
+                "sample",
+                format!("every {sample} makes no sample of {}, or more than ten million", scenario.duration),
+            ));
         }
     }
 }

@@ -179,7 +179,10 @@ pub fn cost(engines: &Engines, study: &Study) -> Result<StudyCost, Failure> {
                     total.add(kind, &scenario, &cost, f64::from(count), traced);
                 }
                 Err(found) => problems.extend(found.into_iter().map(|problem| Problem {
-                    place: format!("{} ({})", problem.place, study.cell_label(cell)),
+                    place: match study.cell_label(cell).as_str() {
+                        "" => problem.place,
+                        label => format!("{} ({label})", problem.place),
+                    },
                     ..problem
                 })),
             }
