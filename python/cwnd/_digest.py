@@ -6,6 +6,7 @@ import enum
 import functools
 import hashlib
 import inspect
+import sys
 import types
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -36,7 +37,7 @@ IGNORED = frozenset(
 )
 """Attributes that Python gives each class; they say nothing of what it does, or change where the source does not."""
 
-PYTHONS = frozenset(("abc", "builtins", "collections.abc", "enum", "typing"))
+PYTHONS = ("abc", "builtins", "collections.abc", "enum", "typing")
 """Modules whose classes are those of the interpreter."""
 
 
@@ -143,7 +144,7 @@ class Digest:
         for one in cls.__mro__:
             # Not its module: that of a script has another name in a worker.
             self.text("class", one.__qualname__)
-            if one is self.base or one.__module__ in PYTHONS:
+            if one is self.base or is_pythons(one):
                 continue
             self.text(source(one))
             if issubclass(one, enum.Enum):
@@ -185,6 +186,11 @@ class Digest:
                 self.add_code(constant)
             else:
                 self.add(constant)
+
+
+def is_pythons(cls: type) -> bool:
+    """Whether a class is one of the interpreter's. Classes made by calls may have the names of such modules, too."""
+    return cls.__module__ in PYTHONS and getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
 
 
 def source(of: Any) -> str:

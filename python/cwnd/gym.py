@@ -382,8 +382,8 @@ def _reward(value: str | Mapping[str, Mapping[str, Any]]) -> Any:
             return value
         if value == "power":
             return {"power": {"delay-weight": 1.0}}
-    elif list(value) == ["power"]:
-        return {"power": _keys(value["power"])}
+    elif isinstance(value, Mapping) and list(value) == ["power"] and isinstance(value["power"], Mapping):
+        return {"power": {"delay-weight": 1.0, **_keys(value["power"])}}
     raise InputError(f'reward: is {value!r}; there are "aurora", "orca", "power" and {{"power": {{"delay_weight": 2}}}}')
 
 

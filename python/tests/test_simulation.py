@@ -47,6 +47,12 @@ def test_it_says_what_is_wrong() -> None:
         simulation.run_until(-1)
 
 
+LINE = ("bottleneck", "bottleneck-reverse")
+"""What the setting `schedule` changes: the line in both directions."""
+FIXED = {"receive_window": 20_000, "access_rate": "1 Gbit/s"}
+"""What would else follow from the highest rate and the longest delay of a schedule."""
+
+
 def assert_same(outcome: dict[str, Any], result: cwnd.Result) -> None:
     """Asserts that all metrics are those of a comparison, to the bit."""
     shared = [name for name, value in outcome.items() if isinstance(value, (int, float)) and name in result.runs]
@@ -65,24 +71,27 @@ def test_the_warm_up_does_not_count() -> None:
 
 @pytest.mark.parametrize("flows", [1, 3])
 def test_a_change_counts_as_a_schedule_does(flows: int) -> None:
-    settings: dict[str, Any] = {"rate": "20 Mbit/s", "rtt": "30 ms", "duration": "6 s", "buffer": 50, "flows": flows}
+    settings: dict[str, Any] = {"rate": "20 Mbit/s", "rtt": "30 ms", "duration": "6 s", "buffer": 50, "flows": flows, **FIXED}
     simulation = cwnd.Simulation("cubic", warm_up="1 s", **settings)
     simulation.run_until(2)
-    simulation.set_rate("50 Mbit/s")
+    for link in LINE:
+        simulation.set_rate("50 Mbit/s", link)
     simulation.run_until(4)
-    simulation.set_rate("5 Mbit/s")
+    for link in LINE:
+        simulation.set_rate("5 Mbit/s", link)
     simulation.run_until(6)
     outcome = simulation.outcome()
-    schedule = "2 s: 50 Mbit/s, 4 s: 5 Mbit/s"
+    schedule = "2 s: 50 Mbit/s; 4 s: 5 Mbit/s"
     assert_same(outcome, cwnd.compare("cubic", warm_up="1 s", schedule=schedule, progress=False, **settings))
     assert 0.5 < outcome["utilisation"] <= 1
 
 
 def test_a_change_of_the_delay_counts_as_a_schedule_does() -> None:
-    settings: dict[str, Any] = {"rate": "20 Mbit/s", "delay": "10 ms", "duration": "5 s", "buffer": 50}
+    settings: dict[str, Any] = {"rate": "20 Mbit/s", "delay": "10 ms", "duration": "5 s", "buffer": 50, **FIXED}
     simulation = cwnd.Simulation("cubic", **settings)
     simulation.run_until(2)
-    simulation.set_delay("30 ms")
+    for link in LINE:
+        simulation.set_delay("30 ms", link)
     simulation.run_until(5)
     result = cwnd.compare("cubic", schedule="2 s: up, 30 ms", progress=False, **settings)
     assert_same(simulation.outcome(), result)
