@@ -163,8 +163,8 @@ def test_the_flow_called_agent_learns(scenario: dict[str, Any]) -> None:
     own = cwnd.Study(title="x", scenario={"rate": "10 Mbit/s", "rtt": "40 ms", "duration": "3 s", **scenario})
     env = cwnd.gym.Env("aurora", study=own, action={"rate": {"scale": 1.0}})
     env.reset(seed=1)
-    infos = [env.step(np.full(1, -10.0, np.float32))[4] for _ in range(60)]
-    assert infos[-1]["send_rate_bps"] < 1e6
+    rates = [env.step(np.full(1, -10.0, np.float32))[4]["send_rate_bps"] for _ in range(60)]
+    assert np.mean(rates[30:]) < 2e6
     for run in (own.run, own.check, lambda: cwnd.Simulation(own)):
         with pytest.raises(cwnd.InputError, match="`agent` learns in `cwnd.gym.VectorEnv"):
             run()
