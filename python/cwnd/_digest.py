@@ -92,9 +92,10 @@ class Digest:
 
     def add_object(self, value: Any) -> None:
         """Adds a value that may have others."""
+        # Of a derived class the type and its state would count, too: those have no stable hash.
         if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
             self.all(type(value).__name__, value)
-        elif type(value) in (dict, types.MappingProxyType):
+        elif isinstance(value, (dict, types.MappingProxyType)) and type(value) in (dict, types.MappingProxyType):
             self.all("dict", (part for item in value.items() for part in item))
         elif type(value) in (set, frozenset):
             # Their order differs between processes.

@@ -118,7 +118,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Observations, Any, npt.NDArray[Any]])
         - `threads`: how many step them, at most 1,024, or 0 for one a core.
         - `autoreset_mode`: when an environment whose episode has ended begins the next one, as Gymnasium defines it.
         - `study`: a `cwnd.Study`. Each episode is one of its cells, drawn at random, with a seed of its own. The flow whose algorithm is
-          called `agent` learns, or the first one.
+          called `agent` (`{"flow": ["cubic", "agent"]}`) learns, or the first one.
         - `interval`: the length of a step: "2 rtt" (smoothed round-trip times), "20 ms", or seconds.
         - `history`: how many intervals an observation has, 1 to 1,000.
         - `features`: what it has of each, by name.
