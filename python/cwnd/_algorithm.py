@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
-from . import _cwnd
+from . import _cwnd, _words
 from ._cwnd import Ack, Congestion, Window
+from ._digest import digest
 
 
 class CongestionControl(ABC):
@@ -37,8 +37,9 @@ class CongestionControl(ABC):
     call: copy what is to be kept. An exception ends the run, and is raised where the run was asked for.
 
     A data packet takes some microseconds of CPU, 25 times as much as with an algorithm in Rust (`docs/how-to/python.md`). Results are
-    stored under the hash of the class's source, with those of its base classes; what it calls elsewhere is not part of that. A class whose source is not known (made by `exec`, for example)
-    is run again each time.
+    stored under a hash of the class: its source, the values of its attributes, the defaults of its methods and what they have taken from
+    around them (closures), and the same of its base classes. Global names that it uses are not part of that. A class whose source is not
+    known (made by `exec`, for example), or that has values without a stable hash, is run again each time.
 
     Optional methods: `init(window, init)`, `on_recovery_exit(window, now)`, `on_undo(window, now)`,
     `on_idle_restart(window, now, idle)`, `on_dup_ack(window, dup)` and `on_packet_lost(window, lost)`.
@@ -83,8 +84,10 @@ def is_algorithm(thing: object) -> bool:
 
 def described(cls: type[CongestionControl], *known: str | None) -> _cwnd.AlgorithmClass:
     """Describes a class to the simulator, with its digest if another process has computed it."""
-    source = known[0] if known else digest(cls)
+    source = known[0] if known else digest_of(cls)
     shown = cls.observables
+    if not isinstance(shown, Mapping):
+        shown = _words.values(f"{cls.__name__}.observables", shown)
     observables = list(shown.items()) if isinstance(shown, Mapping) else [(name, "") for name in shown]
     methods = [name for name in EVENTS if callable(getattr(cls, name, None))]
     return _cwnd.AlgorithmClass(cls, name_of(cls), source, observables, methods)
@@ -95,17 +98,9 @@ def name_of(cls: type[CongestionControl]) -> str:
     return f"{cls.__name__}@python"
 
 
-def digest(cls: type[CongestionControl]) -> str | None:
-    """The hash of the source of a class and of those that it is derived from; None if it is not known."""
-    text = hashlib.sha256()
-    for one in cls.__mro__:
-        if one is CongestionControl:
-            return text.hexdigest()
-        try:
-            text.update(inspect.getsource(one).encode())
-        except (OSError, TypeError):
-            return None
-    return None
+def digest_of(cls: type[CongestionControl]) -> str | None:
+    """The hash of a class, under which results are stored; None if there is none."""
+    return digest(cls, CongestionControl)
 
 
 class Names:

@@ -161,7 +161,7 @@ def packed(classes: Sequence[type[_algorithm.CongestionControl]]) -> bytes | Non
     for module in added:
         cloudpickle.register_pickle_by_value(module)
     try:
-        parcel: bytes = cloudpickle.dumps([(cls, (_algorithm.digest(cls),)) for cls in classes])
+        parcel: bytes = cloudpickle.dumps([(cls, (_algorithm.digest_of(cls),)) for cls in classes])
         return parcel
     finally:
         for module in added:

@@ -66,7 +66,8 @@ class Result:
 
     @cached_property
     def runs(self) -> Table:
-        """One row a run: a column for each axis, `repeat`, `seed`, `state`, all metrics (SI units; `cwnd.metrics()`), and all settings."""
+        """One row a run: a column for each axis, `repeat`, `seed`, `state`, all metrics (SI units; `cwnd.metrics()`; NaN where there is none),
+        and all settings."""
         return self._native.runs()
 
     @cached_property
@@ -83,7 +84,8 @@ class Result:
 
     def packets(self, cell: int = 0, repeat: int = 0) -> Table:
         """One row a packet that enters or leaves the bottleneck, or the link against it, in one run: `time_s`, `link`, `end`, `flow`,
-        `is_ack`, `segment`, `size_bytes`, `marked`, `dropped`. The run is simulated once more for it, which changes nothing."""
+        `is_ack`, `segment`, `size_bytes`, `marked`, `dropped`. The run is simulated once more for it, which changes nothing. Cells and repeats
+        count from 0; raises `IndexError` if there is no such run."""
         return self._native.packets(cell, repeat)
 
     @property
@@ -117,13 +119,14 @@ class Result:
         return self._native.figure(name)
 
     def report(self, directory: str | os.PathLike[str] | None = None) -> Path:
-        """Writes the report, a page that needs no other file, and returns its path."""
+        """Writes the report, a page that needs no other file, and returns its path. The directory is created if it does not exist."""
         where = directory or self.directory or tempfile.mkdtemp(prefix="cwnd-")
         return Path(self._native.write_report(os.fspath(where)))
 
     def plot(self, quantities: list[str] | None = None, *, repeat: int = 0) -> Figure:
         """Draws samples over time, a column for each combination: throughput, round-trip time, window and queue, or some of
-        `["throughput", "rtt", "cwnd", "queue"]` and observables. Needs matplotlib (`pip install "cwnd[plot]"`)."""
+        `["throughput", "rtt", "cwnd", "queue"]` and observables. A legend names the flows, or the algorithms if several share a run. `repeat`
+        counts from 0, and must be sampled. Needs matplotlib (`pip install "cwnd[plot]"`)."""
         from ._plot import over_time
 
         return over_time(self, quantities, repeat)
@@ -135,7 +138,7 @@ class Result:
     def _repr_html_(self) -> str:
         """The means of what the study shows first, as a table."""
         units = {metric.name: (metric.title, metric.unit) for metric in metrics()}
-        names = [name for name in self.study.metrics if name in self.runs]
+        names = [name for name in self.study.metrics if name in self.runs and not is_empty(self.runs[name])]
         heads = "".join(f"<th>{html.escape(heading(*units.get(name, (name, ''))))}</th>" for name in names)
         columns = [self.mean(name) for name in names]
         rows = "".join(
@@ -146,6 +149,11 @@ class Result:
         )
         title = html.escape(self.study.title)
         return f"<table><caption>{title}</caption><thead><tr><th></th>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def is_empty(column: np.ndarray[Any, np.dtype[Any]]) -> bool:
+    """Whether no run has this metric."""
+    return bool(np.isnan(column.astype(float)).all())
 
 
 SCALES = {"bit/s": ("Mbit/s", 1e-6), "s": ("ms", 1e3)}

@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _cwnd
 from ._algorithm import CongestionControl
-from ._cwnd import Flow
+from ._cwnd import Flow, InputError
 from ._study import Study, comparison
 
 
@@ -29,16 +29,25 @@ class Simulation:
         self,
         algorithm: str | type[CongestionControl] | Study,
         *,
-        seed: int = 1,
+        seed: int | None = None,
         cell: int = 0,
         repeat: int = 0,
         **settings: Any,
     ) -> None:
-        """Begins a run of an algorithm with settings as `cwnd.compare` takes them, or a cell and repeat of a study.
+        """Begins a run of an algorithm with settings as `cwnd.compare` takes them and a seed (1 if not given), or a cell and repeat of a
+        study, counted from 0, with the study's own settings and seeds.
 
-        Raises `InputError` if there is no such algorithm, setting or network.
+        Raises `InputError` if there is no such algorithm, setting or network, and `IndexError` if there is no such cell or repeat.
         """
-        study = algorithm if isinstance(algorithm, Study) else comparison([algorithm], seed=seed, settings=settings)
+        if isinstance(algorithm, Study):
+            given = [*settings, *(["seed"] if seed is not None else [])]
+            if given:
+                raise InputError(
+                    f"{', '.join(given)}: the study says it already; give its `cell` and `repeat` alone, or an algorithm with settings"
+                )
+            study = algorithm
+        else:
+            study = comparison([algorithm], seed=1 if seed is None else seed, settings=settings)
         self._native = _cwnd.Simulation(study._native, cell, repeat)
 
     @property
@@ -61,11 +70,14 @@ class Simulation:
         return len(self._native)
 
     def run_until(self, time: float | str) -> None:
-        """Does all that happens before a time ("5 s", or seconds), and nothing at it or later."""
+        """Does all that happens before a time ("5 s", or seconds; at most 140,737 s), and nothing at it or later."""
         self._native.run_until(time)
 
     def flow(self, index: int) -> Flow:
-        """The state of a flow, counted from 0: window, round-trip time, what is in flight, and what its algorithm shows."""
+        """The state of a flow, counted from 0: window, round-trip time, what is in flight, and what its algorithm shows.
+
+        Raises `IndexError` if there is no such flow.
+        """
         return self._native.flow(index)
 
     @property
@@ -86,10 +98,14 @@ class Simulation:
         self._native.set_delay(delay, link)
 
     def stop_flow(self, index: int) -> None:
-        """Stops a flow: it sends no new data from now on."""
+        """Stops a flow, counted from 0: it sends no new data from now on. Raises `IndexError` if there is no such flow."""
         self._native.stop_flow(index)
 
     def outcome(self) -> dict[str, Any]:
-        """The metrics of the run up to now: of all flows together, with `flows` and `links` for each (SI units)."""
+        """The metrics of the run up to now: of all flows together, with `flows` and `queues` for each flow and link (SI units).
+
+        They are those of `cwnd.compare`. They count from the end of the warm-up (`warm_up`), once that has come. After `set_rate`, the
+        utilisation is of the mean rate that the bottleneck had in the counted time, as with a schedule.
+        """
         metrics: dict[str, Any] = json.loads(self._native.metrics())
         return metrics

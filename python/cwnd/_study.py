@@ -16,6 +16,24 @@ from ._progress import Shown
 from ._result import Result
 
 Progress = bool | Callable[[int, int], object]
+MOST_THREADS = 65_535
+
+INSTEAD = {
+    "trace": "`result.samples` is the table that it writes (`sample` sets the time between them)",
+    "plot": "`result.plot()` draws over time, and `result.plot().savefig(FILE)` writes it",
+    "sketch": "`result.plot()` draws over time",
+    "pcap": "`result.packets()` is a table of the packets; the command `cwnd compare --pcap FILE` writes a capture",
+    "pcap-link": "`result.packets()` is a table of the packets; the command `cwnd compare --pcap FILE` writes a capture",
+    "qlog": "`result.samples` has the senders' states over time; the command `cwnd compare --qlog FILE` writes a qlog",
+    "json": "`result.runs.to_pylist()` has the results as dictionaries",
+    "print-study": "`result.study.text` is the study file",
+    "open": "`result.report()` writes the report and returns its path",
+    "quiet": "give `progress=False`",
+    "jobs": "give `threads`",
+    "algorithm": "give the algorithms as the first argument",
+    "help": "`help(cwnd.compare)` and `cwnd.settings()` say what there is",
+}
+"""Flags of the command that are no settings, with what takes their place."""
 
 
 @dataclass(frozen=True)
@@ -68,21 +86,27 @@ class Study:
         Raises `InputError` with everything that is wrong.
         """
         names = Names()
+        own_run = tables.pop("run", {})
+        for key in ("repeats", "seed", "metrics"):
+            if key in own_run:
+                raise _cwnd.InputError(f"run: `{key}` is an argument of its own: write {key}={own_run[key]!r}, and not in `run`")
+        if sample is not None and "trace" in tables:
+            raise _cwnd.InputError("trace: `sample` says it already: give one of them")
         document: dict[str, Any] = {"title": title, "question": tables.pop("question", title)}
         document["scenario"] = {
             _words.key(key): setting(key, value, names) for key, value in (scenario or {}).items()
         }
         run: dict[str, Any] = {"repeats": repeats, "seed": seed}
         if metrics is not None:
-            run["metrics"] = list(metrics)
-        document["run"] = {**run, **tables.pop("run", {})}
+            run["metrics"] = _words.values("metrics", metrics)
+        document["run"] = {**run, **own_run}
         if sample is not None:
             document["trace"] = {"sample": _words.word("duration", sample), "repeats": repeats}
         document["axes"] = [
             {
                 "name": key.replace("-", "_"),
                 "key": _words.key(key),
-                "values": [setting(key, value, names) for value in values],
+                "values": [setting(key, value, names) for value in _words.values(f"axes: {key}", values)],
             }
             for key, values in (axes or {}).items()
         ] or None
@@ -178,7 +202,7 @@ class Study:
         is run; Ctrl-C loses nothing. `progress` is True for a bar (tqdm, if it is installed, for what takes longer than a second), False
         for none, or a function of (runs done, runs in all).
 
-        Each of `threads` does one run, and those that are left help with large runs; one a core if not given. `memory` is what runs
+        Each of `threads` (1 to 65,535) does one run, and those that are left help with large runs; one a core if not given. `memory` is what runs
         may use together, in bytes or as "4 GB"; what needs more is refused before it begins. If not given, it is 80 % of what the
         machine, or the control group, has free.
 
@@ -190,6 +214,10 @@ class Study:
         Raises `RunError` if a run failed, or what an algorithm in Python raised (elsewhere: as a `RunError` with its traceback).
         """
         where = None if directory is None else os.fspath(directory)
+        if where == "":
+            raise _cwnd.InputError("directory: is empty; name one, or leave it out to keep results in memory")
+        if threads is not None:
+            threads = _words.count("threads", threads, 1, MOST_THREADS)
         size = None if memory is None else str(memory)
         with Shown(progress, self.title) as shown:
             if executor is None:
@@ -218,13 +246,16 @@ def compare(
     """Runs algorithms over the same network, and returns the results: what `cwnd compare` does.
 
     `algorithms` are names, perhaps with parameters ("agile-sd:lambda_max=4"), or classes; `mix="cubic*2,bbr3*2"` is a run of several.
-    Settings are the command line's: `rate`, `rtt`, `buffer`, `flows`, `duration`, … (`cwnd.settings()`). Runs are sampled over time
-    at a tenth of the round-trip time, or at `sample`. `save` is a directory in which results are kept. `threads` and `memory`
-    are as in `Study.run`.
+    Settings are the command line's: `rate`, `rtt`, `buffer`, `flows`, `duration`, … (`cwnd.settings()`). `sample` is the time between
+    samples of all runs. Without it the first repeat of each is sampled at a tenth of the shortest base round-trip time, or so much less
+    often that there are at most 5,000 times; and nothing is if that would be more than a million samples. `save` is a directory in which
+    results are kept. `threads` and `memory` are as in `Study.run`.
 
     Raises `InputError` if something is wrong, with what would be right.
     """
     named = list(algorithms) if isinstance(algorithms, Sequence) and not isinstance(algorithms, str) else [algorithms]
+    if save is not None and os.fspath(save) == "":
+        raise _cwnd.InputError("save: is empty; name a directory, or leave it out to keep results in memory")
     study = comparison(named, seed=seed, repeats=repeats, sample=sample, settings=settings)
     return study.run(save, threads=threads, memory=memory, progress=progress)
 
@@ -241,9 +272,11 @@ def comparison(
     names = Names()
     arguments = [names.name(one) for one in algorithms]
     for key, value in settings.items():
-        several = isinstance(value, (list, tuple))
-        for one in value if several else [value]:
-            arguments += [f"--{_words.key(key)}", str(setting(key, one, names))]
+        flag = _words.key(key)
+        if flag in INSTEAD:
+            raise _cwnd.InputError(f"{key}: this is no setting: {INSTEAD[flag]}")
+        for one in several(key, value):
+            arguments += [f"--{flag}", _words.word(key, setting(key, one, names))]
     if sample is not None:
         arguments += ["--sample", _words.word("duration", sample)]
     arguments += ["--seed", str(seed), "--repeats", str(repeats)]
@@ -259,8 +292,18 @@ def described(classes: Sequence[type[CongestionControl]]) -> list[_cwnd.Algorith
     return names.described()
 
 
+def several(key: str, value: object) -> Sequence[object]:
+    """Returns the values of a setting that are given: those of a list, or the only one."""
+    if not isinstance(value, (list, tuple)):
+        return [value]
+    if not value:
+        raise _cwnd.InputError(f"{key}: the list is empty; give a value, or leave it out to have the default")
+    return value
+
+
 def setting(key: str, value: object, names: Names) -> object:
     """A value of a setting as a study file has it."""
+    value = _words.plain(value)
     if isinstance(value, type):
         return names.name(value)
     if isinstance(value, (bool, int)) and _words.kinds().get(_words.key(key)) in ("switch", "count", "packets"):
@@ -268,5 +311,5 @@ def setting(key: str, value: object, names: Names) -> object:
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, (list, tuple)):
-        return [setting(key, one, names) for one in value]
+        return [setting(key, one, names) for one in several(key, value)]
     return _words.word(key, value)

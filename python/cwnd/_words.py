@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from functools import cache
 from typing import Any
+
+import numpy as np
 
 from . import _cwnd
 
@@ -24,8 +29,35 @@ def key(name: str) -> str:
     return name.replace("_", "-")
 
 
+def plain(value: object) -> object:
+    """Returns a number or a switch of another library, such as NumPy's, as Python's own; anything else as it is."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return float(value)
+    return value
+
+
+def values(name: str, given: Iterable[Any]) -> list[Any]:
+    """Returns what a list has. A text is refused, since its letters would be taken one by one."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise _cwnd.InputError(f"{name}: is {given!r}; it must be a list, such as [{given!r}]")
+    return list(given)
+
+
+def count(name: str, value: object, least: int, most: int) -> int:
+    """Returns a whole number within limits."""
+    number = plain(value)
+    if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
+        raise _cwnd.InputError(f"{name}: is {value!r}; it must be a whole number from {least:,} to {most:,}")
+    return number
+
+
 def word(name: str, value: object) -> str:
     """Returns the value of a setting as it is written: numbers are seconds, bit/s, or what the setting counts."""
+    value = plain(value)
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, (int, float)):
@@ -46,10 +78,12 @@ def refuse_number(name: str, value: object) -> None:
 
 
 def decimal(value: float) -> str:
-    """Returns a number without an exponent, exactly to a nanosecond."""
-    if isinstance(value, int) or float(value).is_integer():
+    """Returns a number without an exponent, with all its digits."""
+    if isinstance(value, int) or value.is_integer():
         return str(int(value))
-    return f"{value:.12f}".rstrip("0")
+    if not math.isfinite(value):
+        return str(value)
+    return f"{Decimal(repr(value)):f}"
 
 
 def toml(document: Mapping[str, Any]) -> str:
@@ -84,6 +118,7 @@ def is_tables(value: object) -> bool:
 
 def inline(value: object) -> str:
     """Writes a value that is no table, or a table in a line."""
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):

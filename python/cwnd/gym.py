@@ -15,6 +15,7 @@ The same configuration, seeds and actions give the same bits, on any number of t
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
@@ -30,7 +31,7 @@ try:
 except ImportError as error:
     raise ImportError('cwnd.gym needs gymnasium 1.1 or later: pip install "cwnd[gym]"') from error
 
-from . import _cwnd
+from . import _cwnd, _words
 from ._cwnd import InputError
 from ._study import Study
 
@@ -41,6 +42,10 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 __all__ = ["Env", "Policy", "VectorEnv"]
 
 PRESETS = ("aurora", "orca")
+MOST_ENVS = 2**20
+MOST_THREADS = 1_024
+MOST_HISTORY = 1_000
+MOST_STEPS = 2**32 - 1
 INFO = ("throughput_bps", "send_rate_bps", "rtt_s", "loss_ratio", "cwnd", "duration_s", "time_s")
 """What infos have beside `seed`: the means of the interval, the congestion window at its end in segments, its length, and the simulated
 time."""
@@ -107,15 +112,15 @@ class VectorEnv(gymnasium.vector.VectorEnv[Observations, Any, npt.NDArray[Any]])
     ) -> None:
         """Creates environments.
 
-        - `num_envs`: how many.
+        - `num_envs`: how many, at most 1,048,576.
         - `preset`: "aurora" (PCC-RL's simulator: 1.2 to 6 Mbit/s, actions change the rate) or "orca" (6 to 194 Mbit/s, actions multiply
           CUBIC's window). All that follows changes the preset.
-        - `threads`: how many step them, 0 for one a core.
+        - `threads`: how many step them, at most 1,024, or 0 for one a core.
         - `autoreset_mode`: when an environment whose episode has ended begins the next one, as Gymnasium defines it.
         - `study`: a `cwnd.Study`. Each episode is one of its cells, drawn at random, with a seed of its own. The flow whose algorithm is
-          called `agent` learns, or the first one.
+          called `agent` (`{"flow": ["cubic", "agent"]}`) learns, or the first one.
         - `interval`: the length of a step: "2 rtt" (smoothed round-trip times), "20 ms", or seconds.
-        - `history`: how many intervals an observation has.
+        - `history`: how many intervals an observation has, 1 to 1,000.
         - `features`: what it has of each, by name.
         - `action`: "rate", "window" (over CUBIC) or "discrete", or a dict that changes one of them, such as `{"rate": {"most_pps": 8e4}}`.
         - `reward`: "aurora", "orca", "power", or `{"power": {"delay_weight": 2}}`.
@@ -136,12 +141,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Observations, Any, npt.NDArray[Any]])
             raise InputError(f"autoreset_mode: is {autoreset_mode!r}; there are {known}") from None
         self.config = _Config(preset, **arguments)
         mode = self.autoreset_mode.name.lower().replace("_", "-")
-        counts = {"num_envs": num_envs, "threads": threads}
-        for name, count in counts.items():
-            if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-                raise InputError(f"{name}: is {count!r}; it must be a whole number that is not negative")
-        self._native = _cwnd.GymVector(self.config.native, int(num_envs), mode, int(threads))
-        self.num_envs = int(num_envs)
+        self.num_envs = _words.count("num_envs", num_envs, 1, MOST_ENVS)
+        threads = _words.count("threads", threads, 0, MOST_THREADS)
+        self._native = _cwnd.GymVector(self.config.native, self.num_envs, mode, threads)
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = self.config.observation_space
         self.single_action_space = self.config.action_space
@@ -301,13 +303,14 @@ class _Config:
         if reward is not None:
             document["reward"] = _reward(reward)
         if competitors is not None:
-            if isinstance(competitors, str):
-                raise InputError(f'competitors: is "{competitors}"; it must be a list, such as ["{competitors}"]')
-            document["competitors"] = [json.loads(_cwnd.gym_algorithm(one)) for one in competitors]
-        plain = {"history": history, "features": features, "max-steps": max_steps}
-        for key, value in plain.items():
-            if value is not None:
-                document[key] = list(value) if isinstance(value, Sequence) else value
+            names = _words.values("competitors", competitors)
+            document["competitors"] = [json.loads(_cwnd.gym_algorithm(one)) for one in names]
+        if history is not None:
+            document["history"] = _words.count("history", history, 1, MOST_HISTORY)
+        if features is not None:
+            document["features"] = _words.values("features", features)
+        if max_steps is not None:
+            document["max-steps"] = _words.count("max_steps", max_steps, 1, MOST_STEPS)
         # Datagrams are for one flow that sets its rate over a path of the presets.
         if study is not None or document["competitors"] or "rate" not in document["action"]:
             document["transport"] = "tcp"
@@ -315,6 +318,7 @@ class _Config:
             document["transport"] = transport
         if config is not None:
             document = _merged(document, config)
+        document = _plain("", document)
         self.document = document
         self.native = _cwnd.GymConfig(json.dumps(document), None if study is None else study._native)
         low, high = self.native.bounds
@@ -331,15 +335,19 @@ def _interval(value: str | float) -> dict[str, Any]:
         number, _, unit = value.strip().rpartition(" ")
         if unit.lower() in ("rtt", "rtts"):
             try:
-                return {"smoothed-rtts": {"times": float(number)}}
+                times = float(number)
             except ValueError:
-                raise InputError(f'interval: is "{value}"; write "2 rtt", "20 ms" or a number of seconds') from None
+                times = math.nan
+            if not math.isfinite(times):
+                raise InputError(f'interval: is "{value}"; write "2 rtt", "20 ms" or a number of seconds')
+            return {"smoothed-rtts": {"times": times}}
         try:
             return {"fixed": {"time": _cwnd.gym_time(value)}}
         except InputError as error:
             raise InputError(f'interval: {error}; write "2 rtt", "20 ms" or a number of seconds') from None
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e9:
-        return {"fixed": {"time": round(value * 1e9)}}
+    seconds = _words.plain(value)
+    if isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and 0 < seconds < 1e9:
+        return {"fixed": {"time": round(seconds * 1e9)}}
     raise InputError(f'interval: is {value!r}; write "2 rtt", "20 ms" or a positive number of seconds')
 
 
@@ -374,8 +382,8 @@ def _reward(value: str | Mapping[str, Mapping[str, Any]]) -> Any:
             return value
         if value == "power":
             return {"power": {"delay-weight": 1.0}}
-    elif list(value) == ["power"]:
-        return {"power": _keys(value["power"])}
+    elif isinstance(value, Mapping) and list(value) == ["power"] and isinstance(value["power"], Mapping):
+        return {"power": {"delay-weight": 1.0, **_keys(value["power"])}}
     raise InputError(f'reward: is {value!r}; there are "aurora", "orca", "power" and {{"power": {{"delay_weight": 2}}}}')
 
 
@@ -392,6 +400,18 @@ def _merged(document: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
         same = isinstance(inner, Mapping) and isinstance(value, Mapping) and set(_keys(value)) <= set(inner)
         result[key] = _merged(inner, value) if same and isinstance(inner, Mapping) else value
     return result
+
+
+def _plain(place: str, value: Any) -> Any:
+    """Returns a part of the configuration with Python's own numbers. JSON has none that are not finite."""
+    if isinstance(value, Mapping):
+        return {key: _plain(f"{place}.{key}" if place else key, one) for key, one in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(place, one) for one in value]
+    value = _words.plain(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{place}: is {value}; it must be a finite number")
+    return value
 
 
 def _mode(value: AutoresetMode | str) -> AutoresetMode | str:

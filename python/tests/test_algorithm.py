@@ -1,11 +1,18 @@
 """Algorithms that are Python classes."""
 
+import enum
+import functools
+import math
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cwnd
+from cwnd._algorithm import digest_of
 
 NETWORK = {"rate": "20 Mbit/s", "rtt": "40 ms", "duration": "10 s"}
 
@@ -97,6 +104,148 @@ def test_results_are_kept_under_the_source(aimd: type[cwnd.CongestionControl], t
     other = type("Aimd", (aimd,), {"on_ack": aimd.on_ack})
     assert "1 runs done" in repr(cwnd.compare(other, save=tmp_path / "a", progress=False, **NETWORK))
     assert "1 runs done" in repr(cwnd.compare(other, save=tmp_path / "a", progress=False, **NETWORK)), "its source is not known"
+
+
+def made(beta: float) -> type[cwnd.CongestionControl]:
+    """A class that takes a number from around it."""
+
+    class Made(cwnd.CongestionControl):
+        def on_ack(self, window: cwnd.Window, ack: cwnd.Ack) -> None:
+            if ack.may_grow:
+                window.increase(window.slow_start(ack.acked) if window.in_slow_start else ack.acked, window.cwnd)
+
+        def on_congestion(self, window: cwnd.Window, event: cwnd.Congestion) -> None:
+            window.ssthresh = beta * window.cwnd
+
+    return Made
+
+
+def test_results_of_another_class_are_not_taken(aimd: type[cwnd.CongestionControl], tmp_path: Path) -> None:
+    """Whatever differs: a closure, an attribute, that of a base, a default."""
+
+    class Attribute(aimd):  # type: ignore[valid-type,misc]
+        factor = 0.5
+
+        def on_congestion(self, window: cwnd.Window, event: cwnd.Congestion) -> None:
+            window.ssthresh = self.factor * window.cwnd
+
+    class Derived(Attribute):
+        pass
+
+    def runs(cls: type[cwnd.CongestionControl]) -> tuple[bool, float]:
+        result = cwnd.compare(cls, save=tmp_path / cls.__name__, buffer=20, progress=False, **NETWORK)
+        return "1 runs done" in repr(result), result.runs["throughput_bps"][0]
+
+    closures = [runs(made(beta)) for beta in (0.5, 0.9, 0.9)]
+    assert [done for done, _ in closures] == [True, True, False]
+    assert closures[0][1] != closures[1][1] == closures[2][1]
+    for cls in (Attribute, Derived):
+        Attribute.factor = 0.5
+        first = runs(cls)
+        Attribute.factor = 0.9
+        other, again = runs(cls), runs(cls)
+        assert first[0] and other[0] and not again[0]
+        assert first[1] != other[1] == again[1]
+    known = digest_of(aimd)
+    assert known is not None
+    aimd.__init__.__defaults__ = (0.9,)  # type: ignore[misc]
+    try:
+        assert digest_of(aimd) != known
+    finally:
+        aimd.__init__.__defaults__ = (0.5,)  # type: ignore[misc]
+    assert digest_of(aimd) == known
+
+
+def with_attributes(**attributes: object) -> str | None:
+    cls = made(0.5)
+    for name, value in attributes.items():
+        setattr(cls, name, value)
+    return digest_of(cls)
+
+
+class Mode(enum.Enum):
+    FAST = 1
+    SLOW = 2
+
+
+def test_a_digest_is_that_of_values_and_not_of_their_addresses() -> None:
+    values: list[object] = [
+        1, True, 1.0, "1", b"1", None, (1,), [1], {1: 2}, {"a", "b", "c"}, np.float32(1), np.arange(3), np.arange(3.0),
+        Mode.FAST, Mode.SLOW, Mode, math.sqrt, math, functools.partial(made, 0.5), lambda x: x + 1, made, property(made), staticmethod(made),
+    ]  # fmt: skip
+    digests = [with_attributes(value=value) for value in values]
+    assert None not in digests and len(set(digests)) == len(values)
+    assert digests == [with_attributes(value=value) for value in values]
+    assert with_attributes(value=object()) is None, "an object's address says nothing"
+    itself: list[object] = []
+    itself.append(itself)
+    assert with_attributes(value=itself) == with_attributes(value=itself) is not None
+
+
+def test_a_digest_is_the_same_in_another_process(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "import dataclasses, cwnd\n"
+        "@dataclasses.dataclass\n"
+        "class Own(cwnd.CongestionControl):\n"
+        "    beta: float = 0.5\n"
+        "    kinds = {'loss', 'ecn', 'timeout'}\n"
+        "    def on_ack(self, window, ack): ...\n"
+        "    def on_congestion(self, window, event): ...\n"
+    )
+    program = "from own import Own; from cwnd._algorithm import digest_of; print(digest_of(Own))"
+    texts = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            check=True,
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2", "3")
+    ]
+    assert len(set(texts)) == 1 and len(texts[0].strip()) == 64
+
+
+def test_an_exception_of_the_constructor_comes_with_its_traceback(aimd: type[cwnd.CongestionControl]) -> None:
+    class Unready(aimd):  # type: ignore[valid-type,misc]
+        def __init__(self) -> None:
+            raise LookupError("no table")
+
+    study = cwnd.Study(title="x", scenario={"algorithm": Unready, **NETWORK})
+    compare = functools.partial(cwnd.compare, Unready, progress=False, **NETWORK)
+    simulate = functools.partial(cwnd.Simulation, Unready, **NETWORK)
+    for call in (compare, simulate, study.check, lambda: study.run(progress=False)):
+        with pytest.raises(LookupError, match="no table") as caught:
+            call()
+        assert "__init__" in [entry.name for entry in caught.traceback]
+
+
+def test_an_observable_that_is_no_attribute_is_refused(aimd: type[cwnd.CongestionControl]) -> None:
+    class Misspelt(aimd):  # type: ignore[valid-type,misc]
+        observables = ("epoch",)
+
+    class Later(aimd):  # type: ignore[valid-type,misc]
+        observables = ("base",)
+
+        def init(self, window: cwnd.Window, init: cwnd.Init) -> None:
+            self.base = None
+
+        def on_congestion(self, window: cwnd.Window, event: cwnd.Congestion) -> None:
+            super().on_congestion(window, event)
+            self.base = window.cwnd
+
+    class Never(aimd):  # type: ignore[valid-type,misc]
+        observables = ("base",)
+
+        def init(self, window: cwnd.Window, init: cwnd.Init) -> None: ...
+
+    with pytest.raises(cwnd.InputError, match="`epoch`, which is no attribute .*did you mean `epochs`"):
+        cwnd.compare(Misspelt, progress=False, **NETWORK)
+    with pytest.raises(cwnd.InputError, match="`base`, which is no attribute"):
+        cwnd.compare(Never, progress=False, **NETWORK)
+    values = cwnd.compare(Later, buffer=20, progress=False, **NETWORK).samples["state.base"]
+    assert np.isnan(values[0]) and values[-1] > 0
 
 
 def test_all_events_come(aimd: type[cwnd.CongestionControl]) -> None:

@@ -157,6 +157,38 @@ def test_episodes_are_cells_of_a_study() -> None:
     assert (highest < 1.3 * rates[nearest]).all()
 
 
+@pytest.mark.parametrize("scenario", [{"flow": ["cubic", "agent"]}, {"mix": "cubic,agent"}, {"algorithm": "agent"}])
+def test_the_flow_called_agent_learns(scenario: dict[str, Any]) -> None:
+    """It gets next to nothing with the least rate, whichever flow of the study it is."""
+    own = cwnd.Study(title="x", scenario={"rate": "10 Mbit/s", "rtt": "40 ms", "duration": "3 s", **scenario})
+    env = cwnd.gym.Env("aurora", study=own, action={"rate": {"scale": 1.0}})
+    env.reset(seed=1)
+    rates = [env.step(np.full(1, -10.0, np.float32))[4]["send_rate_bps"] for _ in range(60)]
+    assert np.mean(rates[30:]) < 2e6
+    for run in (own.run, own.check, lambda: cwnd.Simulation(own)):
+        with pytest.raises(cwnd.InputError, match="`agent` learns in `cwnd.gym.VectorEnv"):
+            run()
+
+
+def test_the_reward_power_has_a_weight_of_delay() -> None:
+    """ln(share) - weight x ln(delay ratio): linear in the weight."""
+    totals = {}
+    for reward in ("power", {"power": {}}, {"power": {"delay_weight": 0}}, {"power": {"delay_weight": np.float64(2)}}):
+        env = cwnd.gym.Env("orca", study=study(), reward=reward)
+        env.reset(seed=1)
+        totals[str(reward)] = sum(env.step(np.zeros(1, np.float32))[1] for _ in range(50))
+    one, default, none, two = totals.values()
+    assert one == default and two < one < none
+    assert two - one == pytest.approx(one - none)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    arguments = {"history": np.int64(3), "max_steps": np.int32(5), "interval": np.float64(0.02), "threads": np.int64(1)}
+    config = {"source": {"paths": {"loss": np.array([0.0, 0.01])}}}
+    envs = cwnd.gym.VectorEnv(np.int64(2), "aurora", config=config, **arguments)
+    assert envs.reset(seed=np.int64(1))[0].shape == (2, 9)
+
+
 def test_intervals_are_as_long_as_they_say() -> None:
     for interval in ("20 ms", 0.02):
         env = cwnd.gym.Env(interval=interval)
@@ -181,20 +213,31 @@ def test_competitors_take_their_share() -> None:
         ({"interval": "2 rounds"}, 'write "2 rtt", "20 ms" or a number of seconds'),
         ({"interval": -1}, "interval: is -1; write"),
         ({"interval": "1000000 rtt"}, "interval: a step is 0.001 to 1,000 round-trip times"),
-        ({"history": 0}, "history: is 0; it must be 1 to 1,000"),
+        ({"history": 0}, "history: is 0; it must be a whole number from 1 to 1,000"),
+        ({"history": -1}, "history: is -1; it must be a whole number from 1 to 1,000"),
+        ({"history": 10**9}, "history: is 1000000000; it must be a whole number from 1 to 1,000"),
+        ({"config": {"history": 10**9}}, "history: is 1000000000; it must be 1 to 1,000"),
+        ({"interval": "nan rtt"}, 'interval: is "nan rtt"; write "2 rtt"'),
+        ({"interval": float("nan")}, "interval: is nan; write"),
+        ({"action": {"rate": {"most_pps": float("nan")}}}, "action.rate.most-pps: is nan; it must be a finite number"),
+        ({"reward": {"power": {"delay_weight": float("inf")}}}, "reward.power.delay-weight: is inf"),
+        ({"reward": {"power": {"delay_weight": -1}}}, "reward.power.delay-weight: is -1; it must be 0 to 1,000"),
+        ({"features": "latency-ratio"}, r"features: .* must be a list, such as \['latency-ratio'\]"),
         ({"action": "speed"}, "action: is 'speed'; there are 'rate', 'window', 'discrete'"),
         ({"action": {"rate": {"scale": -1}}}, "action.scale: is -1; it must be a positive number"),
         ({"reward": "pwoer"}, 'there are "aurora", "orca", "power"'),
-        ({"competitors": "cubic"}, r'it must be a list, such as \["cubic"\]'),
+        ({"competitors": "cubic"}, r"it must be a list, such as \['cubic'\]"),
         ({"competitors": ["cubik"]}, "did you mean `cubic`"),
         ({"features": ["latency"]}, "unknown variant `latency`"),
-        ({"max_steps": 0}, "max-steps: is 0; an episode has at least 1"),
+        ({"max_steps": 0}, "max_steps: is 0; it must be a whole number from 1"),
+        ({"max_steps": 1e3}, "max_steps: is 1000.0; it must be a whole number from 1"),
         ({"transport": "datagram", "competitors": ["cubic"]}, "take `tcp`"),
         ({"study": "buffers.toml"}, "it must be a cwnd.Study"),
         ({"config": {"histroy": 3}}, "unknown field `histroy`"),
-        ({"num_envs": 0}, "environments: is 0; it must be 1 to"),
+        ({"num_envs": 0}, "num_envs: is 0; it must be a whole number from 1 to 1,048,576"),
         ({"num_envs": 1.5}, "num_envs: is 1.5; it must be a whole number"),
-        ({"threads": -1}, "threads: is -1; it must be a whole number"),
+        ({"threads": -1}, "threads: is -1; it must be a whole number from 0 to 1,024"),
+        ({"threads": 10**9}, "threads: is 1000000000; it must be a whole number from 0 to 1,024"),
         ({"autoreset_mode": "never"}, "there are 'next_step', 'same_step', 'disabled'"),
         ({"render_mode": "human"}, "there is nothing to render"),
     ],

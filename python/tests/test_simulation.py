@@ -1,5 +1,8 @@
 """Simulations that are halted, looked at and changed."""
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 import cwnd
@@ -36,11 +39,101 @@ def test_it_says_what_is_wrong() -> None:
     simulation = cwnd.Simulation("bbr3", rate="10 Mbit/s")
     assert "bottleneck" in simulation.links
     assert "max_bw" in simulation.flow(0).observables
-    with pytest.raises(cwnd.InputError, match="there are 1"):
-        simulation.flow(1)
     with pytest.raises(cwnd.InputError, match="there is no link `left`; there are"):
         simulation.queue("left")
     with pytest.raises(cwnd.InputError):
         simulation.set_rate("fast")
     with pytest.raises(cwnd.InputError):
         simulation.run_until(-1)
+
+
+LINE = ("bottleneck", "bottleneck-reverse")
+"""What the setting `schedule` changes: the line in both directions."""
+FIXED = {"receive_window": 20_000, "access_rate": "1 Gbit/s"}
+"""What would else follow from the highest rate and the longest delay of a schedule."""
+
+
+def assert_same(outcome: dict[str, Any], result: cwnd.Result) -> None:
+    """Asserts that all metrics are those of a comparison, to the bit."""
+    shared = [name for name, value in outcome.items() if isinstance(value, (int, float)) and name in result.runs]
+    assert len(shared) >= 15
+    assert {name: outcome[name] for name in shared} == {name: result.runs[name][0] for name in shared}
+    assert [flow["throughput_bps"] for flow in outcome["flows"]] == result.flows["throughput_bps"].tolist()
+
+
+def test_the_warm_up_does_not_count() -> None:
+    settings = {"rate": "20 Mbit/s", "rtt": "30 ms", "duration": "5 s", "flows": 2, "warm_up": "1.5 s"}
+    simulation = cwnd.Simulation("cubic", **settings)
+    for time in (1, 1.5, 2.7, 5):
+        simulation.run_until(time)
+    assert_same(simulation.outcome(), cwnd.compare("cubic", progress=False, **settings))
+
+
+@pytest.mark.parametrize("flows", [1, 3])
+def test_a_change_counts_as_a_schedule_does(flows: int) -> None:
+    settings: dict[str, Any] = {"rate": "20 Mbit/s", "rtt": "30 ms", "duration": "6 s", "buffer": 50, "flows": flows, **FIXED}
+    simulation = cwnd.Simulation("cubic", warm_up="1 s", **settings)
+    simulation.run_until(2)
+    for link in LINE:
+        simulation.set_rate("50 Mbit/s", link)
+    simulation.run_until(4)
+    for link in LINE:
+        simulation.set_rate("5 Mbit/s", link)
+    simulation.run_until(6)
+    outcome = simulation.outcome()
+    schedule = "2 s: 50 Mbit/s; 4 s: 5 Mbit/s"
+    assert_same(outcome, cwnd.compare("cubic", warm_up="1 s", schedule=schedule, progress=False, **settings))
+    assert 0.5 < outcome["utilisation"] <= 1
+
+
+def test_a_change_of_the_delay_counts_as_a_schedule_does() -> None:
+    settings: dict[str, Any] = {"rate": "20 Mbit/s", "delay": "10 ms", "duration": "5 s", "buffer": 50, **FIXED}
+    simulation = cwnd.Simulation("cubic", **settings)
+    simulation.run_until(2)
+    for link in LINE:
+        simulation.set_delay("30 ms", link)
+    simulation.run_until(5)
+    result = cwnd.compare("cubic", schedule="2 s: up, 30 ms", progress=False, **settings)
+    assert_same(simulation.outcome(), result)
+
+
+def test_a_study_has_its_own_settings() -> None:
+    study = cwnd.Study(title="x", scenario={"algorithm": "cubic", "duration": "1 s"}, repeats=2)
+    assert cwnd.Simulation(study, repeat=1).duration == 1
+    for given in ({"rate": "1 Mbit/s"}, {"seed": 9}, {"seed": 1, "rate": "1 Mbit/s"}):
+        with pytest.raises(cwnd.InputError, match="rate.*the study says it already|seed.*the study says it already"):
+            cwnd.Simulation(study, **given)
+    for wrong in ({"cell": 1}, {"cell": -1}, {"repeat": 2}, {"repeat": -1}):
+        with pytest.raises(IndexError, match="the study has [12], counted from 0"):
+            cwnd.Simulation(study, **wrong)
+
+
+def test_times_and_rates_have_the_limits_of_the_command_line() -> None:
+    simulation = cwnd.Simulation("cubic", rate="10 Mbit/s")
+    for late in (1e20, "1e9 s", 140_738):
+        with pytest.raises(cwnd.InputError, match=r"too large: 140737 s \(about 39 h\) is the most"):
+            simulation.run_until(late)
+    with pytest.raises(cwnd.InputError, match="10 Tbit/s"):
+        simulation.set_rate(1e30)
+    with pytest.raises(cwnd.InputError, match="140737 s"):
+        simulation.set_delay(1e20)
+    for wrong in (float("nan"), float("inf"), -1, True, None):
+        with pytest.raises(cwnd.InputError, match='write "100 ms", or seconds'):
+            simulation.run_until(wrong)  # type: ignore[arg-type]
+    simulation.run_until(np.float32(0.5))
+    assert simulation.now == 0.5
+    for index in (1, -1, 10**30):
+        with pytest.raises(IndexError, match="the simulation has 1, counted from 0"):
+            simulation.flow(index)
+        with pytest.raises(IndexError, match="counted from 0"):
+            simulation.stop_flow(index)
+    with pytest.raises(TypeError):
+        simulation.flow("0")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("given", [{"sack": False}, {"timestamps": False, "sack": np.bool_(True)}])
+def test_switches_are_booleans(given: dict[str, Any]) -> None:
+    cwnd.Simulation("cubic", **given)
+    words = {key: "on" if value else "off" for key, value in given.items()}
+    one, other = (cwnd.compare("cubic", duration=1, progress=False, **each) for each in (given, words))
+    assert one.study.text == other.study.text

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -212,5 +213,22 @@ def test_plot() -> None:
     figure = result.plot()
     assert len(figure.axes) == 8
     assert len(figure.axes[0].lines) == 2, "a line for each flow"
+    assert labels(figure.axes[0]) == ["flow 1", "flow 2"]
     with pytest.raises(ValueError, match="there are throughput"):
         result.plot(["speed"])
+
+
+def labels(pane: Any) -> list[str]:
+    """What the legend of a pane names."""
+    legend = pane.get_legend()
+    return [] if legend is None else [text.get_text() for text in legend.get_texts()]
+
+
+def test_a_legend_tells_algorithms_apart() -> None:
+    pytest.importorskip("matplotlib")
+    pane = cwnd.compare([], mix="cubic*2,bbr3*2", progress=False, **NETWORK).plot(["cwnd"]).axes[0]
+    assert labels(pane) == ["cubic", "bbr3"]
+    colours = [line.get_color() for line in pane.lines]
+    assert colours[0] == colours[1] != colours[2] == colours[3]
+    one = cwnd.compare("cubic", progress=False, **NETWORK).plot(["cwnd"]).axes[0]
+    assert labels(one) == [], "there is nothing to tell apart"

@@ -120,7 +120,12 @@ impl EnvConfig {
     /// # Errors
     /// The text is no JSON, or a field is unknown or has a value of another type. [`crate::Env::new`] checks the values.
     pub fn from_json(text: &str) -> Result<EnvConfig, GymError> {
-        serde_json::from_str(text).map_err(|error| GymError::config("configuration", error.to_string()))
+        serde_json::from_str(text).map_err(|error| {
+            let message = error.to_string();
+            // Callers have fields, not lines.
+            let message = message.rsplit_once(" at line ").map_or(&*message, |(what, _)| what);
+            GymError::config("configuration", message)
+        })
     }
 
     /// Returns the configuration as JSON.
@@ -150,7 +155,10 @@ impl EnvConfig {
     }
 
     /// Checks all values that do not depend on a scenario.
-    pub(crate) fn check(&self) -> Result<(), GymError> {
+    ///
+    /// # Errors
+    /// A value is out of its range; the message says what would be valid.
+    pub fn check(&self) -> Result<(), GymError> {
         let rtts = 1e-3..=1e3;
         let is_length = match self.interval {
             IntervalLength::MeanRtts { times, first } => rtts.contains(&times) && rtts.contains(&first),

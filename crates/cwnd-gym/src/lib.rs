@@ -16,6 +16,7 @@ mod source;
 mod vector;
 
 pub use action::{Action, ActionSpace, WindowStep};
+pub use agent::AGENT;
 pub use config::{EnvConfig, IntervalLength, Transport};
 pub use environment::{Env, Step, StepInfo};
 pub use error::GymError;

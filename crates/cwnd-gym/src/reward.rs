@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The reward of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub enum Reward {
     /// `0.001 (10 throughput - 1000 latency - 2000 loss)`, with throughput in packets a second ([`Interval::received_pps`]), latency
     /// as the mean round-trip time in seconds (zero without samples), and loss as [`Interval::loss_ratio`]. Aurora (Jay and
@@ -95,6 +95,14 @@ mod tests {
         near(Reward::Orca, -48.0 / 404.0 * 0.5);
         // Half the rate, twice the delay: ln(1/2) - ln(2).
         near(Reward::Power { delay_weight: 1.0 }, -2.0 * std::f64::consts::LN_2);
+    }
+
+    #[test]
+    fn its_names_in_json_have_hyphens() {
+        let power = Reward::Power { delay_weight: 2.0 };
+        let text = r#"{"power":{"delay-weight":2.0}}"#;
+        assert_eq!(serde_json::to_string(&power).unwrap(), text);
+        assert_eq!(serde_json::from_str::<Reward>(text).unwrap(), power);
     }
 
     #[test]

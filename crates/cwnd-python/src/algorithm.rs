@@ -1,5 +1,6 @@
 //! Algorithms that are Python classes.
 
+use crate::errors::InputError;
 use crate::events::{PyAck, PyCongestion, PyDupAck, PyInit, PyLostPacket, PyWindow};
 use crate::raised::Raised;
 use cwnd_cc::{
@@ -130,6 +131,25 @@ impl Class {
         .map_err(|error: PyErr| format!("{spec}: {}", self.keep(error)))
     }
 
+    /// Refuses an instance that lacks an attribute that is to be recorded.
+    fn check_observables(&self, instance: &Bound<'_, PyAny>) -> PyResult<()> {
+        for shown in self.observables {
+            if !instance.hasattr(shown.name)? {
+                let attributes: Vec<String> = instance.dir()?.extract()?;
+                let names = attributes.iter().map(String::as_str).filter(|name| !name.starts_with("__"));
+                let hint = cwnd_scenario::nearest(shown.name, names)
+                    .map(|meant| format!(" (did you mean `{meant}`?)"))
+                    .unwrap_or_default();
+                return Err(InputError::new_err(format!(
+                    "{}: `observables` has `{}`, which is no attribute of its instances{hint}; set it in `__init__`, to None if it \
+                     is not known yet",
+                    self.name, shown.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Keeps what was raised, if it is the first, and returns it as a text with its traceback.
     fn keep(&self, error: PyErr) -> String {
         let text = Python::attach(|py| described(py, &error));
@@ -181,6 +201,10 @@ struct PythonAlgorithm {
 
 impl PythonAlgorithm {
     fn new(py: Python<'_>, class: Arc<Class>, instance: &Bound<'_, PyAny>) -> PyResult<PythonAlgorithm> {
+        // `init` may make the others.
+        if !class.has.init {
+            class.check_observables(instance)?;
+        }
         Ok(PythonAlgorithm {
             class,
             instance: instance.clone().unbind(),
@@ -217,7 +241,10 @@ impl PythonAlgorithm {
 impl CongestionControl for PythonAlgorithm {
     fn init(&mut self, window: &mut Window, init: &Init) {
         if self.class.has.init {
-            self.call(window, |py| self.method(py, "init", Py::new(py, PyInit(*init))?.into_any()));
+            self.call(window, |py| {
+                self.method(py, "init", Py::new(py, PyInit(*init))?.into_any())?;
+                self.class.check_observables(self.instance.bind(py))
+            });
         }
     }
 

@@ -3,7 +3,11 @@
 use cwnd::embedding::Failure;
 use cwnd_scenario::{EngineError, Problem};
 use cwnd_study::{StoreError, StudyError};
-use pyo3::{PyErr, create_exception, exceptions::PyException};
+use pyo3::{
+    create_exception,
+    exceptions::{PyException, PyIndexError},
+    prelude::*,
+};
 
 create_exception!(cwnd, CwndError, PyException, "What cwnd could not do.");
 create_exception!(
@@ -41,4 +45,16 @@ pub fn engine(error: EngineError) -> PyErr {
 /// A change that a simulation does not take.
 pub fn problem(problem: &Problem) -> PyErr {
     InputError::new_err(problem.to_string())
+}
+
+/// Reads an index of one of `count` things that `whole` has.
+///
+/// # Errors
+/// It is no index (`TypeError`), or there is no such thing (`IndexError`).
+pub fn index(value: &Bound<'_, PyAny>, what: &str, count: usize, whole: &str) -> PyResult<usize> {
+    match value.extract::<usize>() {
+        Ok(index) if index < count => Ok(index),
+        Err(error) if error.is_instance_of::<pyo3::exceptions::PyTypeError>(value.py()) => Err(error),
+        _ => Err(PyIndexError::new_err(format!("{what} {value}: {whole} has {count}, counted from 0"))),
+    }
 }

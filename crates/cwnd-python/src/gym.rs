@@ -48,10 +48,11 @@ impl GymConfig {
     #[new]
     fn new(json: &str, study: Option<&Study>) -> PyResult<GymConfig> {
         let mut config = EnvConfig::from_json(json).map_err(refused)?;
+        // Before anything of its size is allocated.
+        config.check().map_err(refused)?;
         if let Some(study) = study {
             let cells = 0..study.cells();
-            let scenarios: PyResult<_> = cells.map(|cell| study.scenario_of(cell, 0)).collect();
-            config.source = Source::Scenarios(scenarios?);
+            config.source = Source::Scenarios(cells.map(|cell| study.scenario_of(cell)).collect());
         }
         Ok(GymConfig(config))
     }

@@ -48,15 +48,29 @@ impl Results {
     }
 }
 
+/// Adds an empty column for each metric of whole runs that no run has, so that every metric has a column.
+fn with_all_metrics(mut sheet: export::Sheet) -> export::Sheet {
+    let of_runs = cwnd_metrics::all().filter(|metric| metric.is_of(cwnd_metrics::Scope::Run));
+    let missing: Vec<export::Column> = of_runs
+        .filter(|metric| sheet.columns.iter().all(|column| column.name != metric.name))
+        .map(|metric| export::Column { name: metric.name.to_owned(), kind: export::Kind::Double })
+        .collect();
+    for row in &mut sheet.rows {
+        row.extend(missing.iter().map(|_| export::Entry::Absent));
+    }
+    sheet.columns.extend(missing);
+    sheet
+}
+
 /// A verdict: claim, source, what is stated, the measured mean with its interval, the verdict, by what, and why it differs.
 type VerdictRow =
     (String, Option<String>, Option<String>, Option<f64>, Option<f64>, String, String, Option<String>);
 
 #[pymethods]
 impl Results {
-    /// One row a run: axes, seed, state, metrics, settings.
+    /// One row a run: axes, seed, state, metrics, settings. Metrics that no run has are empty columns.
     fn runs(&self, py: Python<'_>) -> PyResult<Table> {
-        self.export(py, export::runs)
+        self.export(py, |store, study| Ok(with_all_metrics(export::runs(store, study)?)))
     }
 
     /// One row a flow of each run, short flows included.
@@ -70,14 +84,14 @@ impl Results {
     }
 
     /// One row a packet at the bottleneck of one run, which is run again for it.
-    fn packets(&self, py: Python<'_>, cell: usize, repeat: u32) -> PyResult<Table> {
-        if cell >= self.results.study.cells.len() {
-            let cells = self.results.study.cells.len();
-            return Err(InputError::new_err(format!("cell {cell}: the study has {cells}, counted from 0")));
-        }
-        let scenario = self.results.study.scenario(cell, repeat);
+    fn packets(&self, py: Python<'_>, cell: &Bound<'_, PyAny>, repeat: &Bound<'_, PyAny>) -> PyResult<Table> {
+        let study = &self.results.study;
+        let cell = errors::index(cell, "cell", study.cells.len(), "the study")?;
+        let repeat = errors::index(repeat, "repeat", study.repeats as usize, "the study")?;
+        let scenario = study.scenario(cell, repeat as u32);
         let classes = Classes::new(&self.classes);
-        Table::new(py.detach(|| packets::columns(&scenario, &classes))?)
+        let columns = py.detach(|| packets::columns(&scenario, &classes));
+        Table::new(columns.map_err(|error| classes.take_raised().unwrap_or(error))?)
     }
 
     /// The verdicts on the study's claims.
@@ -101,8 +115,11 @@ impl Results {
         claims::evaluate(&self.results).into_iter().map(row).collect()
     }
 
-    /// Writes the report's page into a directory, and returns its path.
+    /// Writes the report's page into a directory, which is created if it does not exist, and returns its path.
     fn write_report(&self, py: Python<'_>, directory: PathBuf) -> PyResult<PathBuf> {
+        std::fs::create_dir_all(&directory).map_err(|error| {
+            InputError::new_err(format!("cannot create the directory `{}`: {error}", directory.display()))
+        })?;
         py.detach(|| embedding::write_page(&self.results, &directory)).map_err(errors::failure)
     }
 

@@ -5,17 +5,38 @@ use crate::errors::{self, InputError};
 use crate::raised::caught;
 use crate::study::Study;
 use cwnd_metrics::RunMetrics;
-use cwnd_scenario::{LinkId, Rate, Scenario, Time};
-use pyo3::{prelude::*, types::PyAny};
+use cwnd_scenario::{LinkId, Outcome, Rate, Scenario, Time};
+use pyo3::{
+    prelude::*,
+    types::{PyAny, PyBool},
+};
 use std::{str::FromStr, sync::Mutex};
 
 /// A run of the simulator, halted at a time.
 #[pyclass(frozen, module = "cwnd._cwnd")]
 pub struct Simulation {
     /// None after an algorithm has raised an exception in the middle of it. Algorithms may be moved between threads, not shared.
-    simulation: Mutex<Option<cwnd_sim::Simulation<'static>>>,
+    run: Mutex<Option<Run>>,
     scenario: Scenario,
     classes: Classes,
+}
+
+/// The simulator's run, with what had happened when its warm-up ended.
+struct Run {
+    simulation: cwnd_sim::Simulation<'static>,
+    /// When the warm-up ends, while that is to come.
+    warm_up: Option<Time>,
+    before: Option<Outcome>,
+}
+
+impl Run {
+    fn until(&mut self, time: Time) {
+        if let Some(warm_up) = self.warm_up.take_if(|warm_up| *warm_up <= time) {
+            self.simulation.run_until(warm_up);
+            self.before = Some(self.simulation.outcome_before());
+        }
+        self.simulation.run_until(time);
+    }
 }
 
 /// The state of a flow at the time at which its simulation is halted.
@@ -59,13 +80,17 @@ impl Flow {
 impl Simulation {
     /// Begins a cell of a study.
     #[new]
-    fn new(study: &Study, cell: usize, repeat: u32) -> PyResult<Simulation> {
-        let scenario = study.scenario_of(cell, repeat)?;
+    fn new(study: &Study, cell: &Bound<'_, PyAny>, repeat: &Bound<'_, PyAny>) -> PyResult<Simulation> {
+        let scenario = study.scenario_at(cell, repeat)?;
         let classes = study.classes();
         let simulation =
             caught(|| cwnd_sim::Simulation::with_factory(&scenario, &|spec| classes.build(spec)));
         match simulation.and_then(|made| made) {
-            Ok(simulation) => Ok(Simulation { simulation: Mutex::new(Some(simulation)), scenario, classes }),
+            Ok(simulation) => {
+                let warm_up = Some(scenario.warm_up).filter(|time| *time > Time::ZERO);
+                let run = Mutex::new(Some(Run { simulation, warm_up, before: None }));
+                Ok(Simulation { run, scenario, classes })
+            }
             Err(error) => Err(classes.take_raised().unwrap_or_else(|| errors::engine(error))),
         }
     }
@@ -111,8 +136,9 @@ impl Simulation {
     }
 
     /// The state of a flow, counted from 0.
-    fn flow(&self, index: usize) -> PyResult<Flow> {
-        let spec = self.flow_spec(index)?;
+    fn flow(&self, index: &Bound<'_, PyAny>) -> PyResult<Flow> {
+        let index = self.flow_index(index)?;
+        let spec = &self.scenario.flows[index];
         let (now, observables) = self.with(|simulation| {
             let names = simulation.observables(index);
             let mut values = vec![f64::NAN; names.len()];
@@ -144,7 +170,7 @@ impl Simulation {
     /// Changes a link's rate (a text such as "10 Mbit/s", or bit/s) from now on.
     #[pyo3(signature = (rate, link = None))]
     fn set_rate(&self, rate: &Bound<'_, PyAny>, link: Option<&str>) -> PyResult<()> {
-        let rate = quantity(rate, "a rate", "\"10 Mbit/s\", or bit/s", |bits| Rate(bits.round() as u64))?;
+        let rate: Rate = quantity(rate, "a rate", "bit/s", "\"10 Mbit/s\", or bit/s")?;
         let link = self.link(link)?;
         self.with(|simulation| simulation.set_rate(link, rate))?.map_err(|problem| errors::problem(&problem))
     }
@@ -159,15 +185,22 @@ impl Simulation {
     }
 
     /// Stops a flow: it sends no new data from now on.
-    fn stop_flow(&self, index: usize) -> PyResult<()> {
-        self.flow_spec(index)?;
+    fn stop_flow(&self, index: &Bound<'_, PyAny>) -> PyResult<()> {
+        let index = self.flow_index(index)?;
         self.with(|simulation| simulation.stop_flow(index))
     }
 
-    /// The metrics of the whole run up to now, as JSON.
+    /// The metrics of the run up to now, as JSON: counted from the end of its warm-up, once that has come.
     fn metrics(&self) -> PyResult<String> {
-        let outcome = self.with(|simulation| simulation.outcome())?;
-        let metrics = RunMetrics::new(&self.scenario, &outcome);
+        let (outcome, scenario) = self.with_run(|run| {
+            let outcome = run.simulation.outcome();
+            let counted = match &run.before {
+                Some(before) => outcome.since(before),
+                None => outcome,
+            };
+            (counted, run.simulation.measured_scenario())
+        })?;
+        let metrics = RunMetrics::new(&scenario, &outcome);
         serde_json::to_string(&metrics).map_err(|error| errors::CwndError::new_err(error.to_string()))
     }
 }
@@ -178,26 +211,28 @@ const STEP: Time = Time::from_millis(1_000);
 impl Simulation {
     /// Works with the simulation.
     fn with<T>(&self, work: impl FnOnce(&mut cwnd_sim::Simulation) -> T) -> PyResult<T> {
-        let mut kept = self.simulation.lock().map_err(|_| ended())?;
+        self.with_run(|run| work(&mut run.simulation))
+    }
+
+    fn with_run<T>(&self, work: impl FnOnce(&mut Run) -> T) -> PyResult<T> {
+        let mut kept = self.run.lock().map_err(|_| ended())?;
         kept.as_mut().map(work).ok_or_else(ended)
     }
 
     /// Runs until a time. A simulation whose algorithm raised an exception is gone.
     fn advance(&self, until: Time) -> PyResult<()> {
-        let mut kept = self.simulation.lock().map_err(|_| ended())?;
-        let mut simulation = kept.take().ok_or_else(ended)?;
-        let run = || {
-            simulation.run_until(until);
-            simulation
+        let mut kept = self.run.lock().map_err(|_| ended())?;
+        let mut run = kept.take().ok_or_else(ended)?;
+        let advanced = || {
+            run.until(until);
+            run
         };
-        *kept = Some(caught(run).map_err(errors::engine)?);
+        *kept = Some(caught(advanced).map_err(errors::engine)?);
         Ok(())
     }
 
-    fn flow_spec(&self, index: usize) -> PyResult<&cwnd_scenario::FlowSpec> {
-        let flows = self.scenario.flows.len();
-        let message = || InputError::new_err(format!("flow {index}: there are {flows}, counted from 0"));
-        self.scenario.flows.get(index).ok_or_else(message)
+    fn flow_index(&self, index: &Bound<'_, PyAny>) -> PyResult<usize> {
+        errors::index(index, "flow", self.scenario.flows.len(), "the simulation")
     }
 
     fn link(&self, name: Option<&str>) -> PyResult<LinkId> {
@@ -216,20 +251,22 @@ fn ended() -> PyErr {
 
 /// A time: a text with its unit, or seconds.
 fn time(value: &Bound<'_, PyAny>) -> PyResult<Time> {
-    quantity(value, "a time", "\"100 ms\", or seconds", |seconds| Time((seconds * 1e9).round() as u64))
+    quantity(value, "a time", "s", "\"100 ms\", or seconds")
 }
 
+/// A quantity: a text with its unit, or a number of a unit, which is read as its text would be and has the same limits.
 fn quantity<T: FromStr<Err: std::fmt::Display>>(
     value: &Bound<'_, PyAny>,
     what: &str,
+    unit: &str,
     example: &str,
-    from_number: impl Fn(f64) -> T,
 ) -> PyResult<T> {
-    if let Ok(text) = value.extract::<String>() {
-        return text.parse().map_err(|error: T::Err| InputError::new_err(error.to_string()));
-    }
-    match value.extract::<f64>() {
-        Ok(number) if number.is_finite() && number >= 0.0 => Ok(from_number(number)),
-        _ => Err(InputError::new_err(format!("{value} is not {what}: write {example}"))),
-    }
+    let text = match (value.extract::<String>(), value.extract::<f64>()) {
+        (Ok(text), _) => text,
+        (_, Ok(number)) if number.is_finite() && number >= 0.0 && !value.is_instance_of::<PyBool>() => {
+            format!("{number} {unit}")
+        }
+        _ => return Err(InputError::new_err(format!("{value} is not {what}: write {example}"))),
+    };
+    text.parse().map_err(|error: T::Err| InputError::new_err(format!("{value}: {error}")))
 }

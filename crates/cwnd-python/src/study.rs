@@ -6,9 +6,10 @@ use crate::errors::{self, InputError};
 use crate::results::Results;
 use crate::sweep::Sweep;
 use cwnd::embedding::{self, Prepared};
-use cwnd_scenario::Scenario;
+use cwnd_gym::AGENT;
+use cwnd_scenario::{AlgorithmSpec, Scenario};
 use cwnd_study::{
-    Engines, RunScale,
+    Engines, Named, RunScale,
     runner::{self, Progress, Status},
 };
 use pyo3::prelude::*;
@@ -78,14 +79,14 @@ impl Study {
     /// Reads the text of a study. `file_name` is how errors call it, and where files that it names are looked for from.
     #[new]
     fn new(name: &str, file_name: &str, text: &str, classes: Vec<Py<AlgorithmClass>>) -> PyResult<Study> {
-        let study = cwnd_study::Study::parse(name, file_name, text, &embedding::check_name);
+        let study = cwnd_study::Study::parse(name, file_name, text, &check_name);
         Ok(Study { study: study.map_err(|error| errors::study(&error))?, classes })
     }
 
     /// Reads a study file. Its name is its path under `studies/`, or its stem elsewhere.
     #[staticmethod]
     fn load(path: PathBuf, classes: Vec<Py<AlgorithmClass>>) -> PyResult<Study> {
-        let study = cwnd_study::Study::load(&path, &embedding::check_name);
+        let study = cwnd_study::Study::load(&path, &check_name);
         Ok(Study { study: study.map_err(|error| errors::study(&error))?, classes })
     }
 
@@ -157,14 +158,15 @@ impl Study {
     /// Checks that the engines take all cells, and returns what the study costs: runs, CPU seconds, and bytes of memory of its
     /// largest run.
     fn check(&self, py: Python<'_>) -> PyResult<(usize, f64, f64)> {
-        let engines = self.engines();
+        self.refuse_agents()?;
+        let (engines, known) = (self.engines(), self.classes());
         py.detach(|| {
             let mut cost = (self.study.cells.len() * self.study.repeats as usize, 0.0, 0.0f64);
             for (index, cell) in self.study.cells.iter().enumerate() {
                 let scenario = self.study.scenario(index, 0);
                 let of_cell = engines.of(cell.engine).check(&scenario).map_err(|problems| {
                     let error = runner::RunError::Refused { cell: index, problems };
-                    InputError::new_err(error.to_string())
+                    known.take_raised().unwrap_or_else(|| InputError::new_err(error.to_string()))
                 })?;
                 cost.1 += of_cell.cpu_s * f64::from(self.study.repeats);
                 cost.2 = cost.2.max(of_cell.memory);
@@ -187,6 +189,7 @@ impl Study {
         let classes = Classes::new(&self.classes);
         let engines = self.engines();
         let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
+        self.refuse_agents()?;
         let memory = embedding::memory(memory).map_err(errors::failure)?;
         let study = self.study.clone();
         let stop = AtomicBool::new(false);
@@ -201,7 +204,8 @@ impl Study {
         if let Some(error) = told.raised {
             return Err(error);
         }
-        let (prepared, results, ran) = done.map_err(errors::failure)?;
+        let raised_or = |failure| classes.take_raised().unwrap_or_else(|| errors::failure(failure));
+        let (prepared, results, ran) = done.map_err(raised_or)?;
         if let (Some(error), false) = (classes.take_raised(), ran.failures.is_empty()) {
             return Err(error);
         }
@@ -216,22 +220,24 @@ impl Study {
         workers: usize,
         memory: Option<&str>,
     ) -> PyResult<Sweep> {
+        self.refuse_agents()?;
         let memory = embedding::memory(memory).map_err(errors::failure)?;
-        let python = Arc::new(PythonEngine::new(self.classes()));
+        let known = self.classes();
+        let python = Arc::new(PythonEngine::new(known.clone()));
         let (engines, unknown) = (self.engines_with(Arc::clone(&python)), python.unknown.clone());
         let study = self.study.clone();
         let classes = self.classes.iter().map(|one| one.clone_ref(py)).collect();
         py.detach(move || {
             let command = "cwnd.Study.run".to_owned();
-            let prepared =
-                Prepared::new(study, engines, directory, command, memory).map_err(errors::failure)?;
+            let prepared = Prepared::new(study, engines, directory, command, memory)
+                .map_err(|failure| known.take_raised().unwrap_or_else(|| errors::failure(failure)))?;
             Sweep::begin(prepared, workers, unknown, classes)
         })
     }
 
     /// The scenario of a cell and a repeat, as JSON.
-    fn scenario(&self, cell: usize, repeat: u32) -> PyResult<String> {
-        let scenario = self.scenario_of(cell, repeat)?;
+    fn scenario(&self, cell: &Bound<'_, PyAny>, repeat: &Bound<'_, PyAny>) -> PyResult<String> {
+        let scenario = self.scenario_at(cell, repeat)?;
         serde_json::to_string(&scenario).map_err(|error| InputError::new_err(error.to_string()))
     }
 }
@@ -242,16 +248,31 @@ impl Study {
         Classes::new(&self.classes)
     }
 
+    /// The scenario of a cell in its first repeat, in which a flow may learn.
+    pub fn scenario_of(&self, cell: usize) -> Scenario {
+        self.study.scenario(cell, 0)
+    }
+
     /// The scenario of a cell and a repeat.
     ///
     /// # Errors
-    /// There is no such cell.
-    pub fn scenario_of(&self, cell: usize, repeat: u32) -> PyResult<Scenario> {
-        if cell >= self.study.cells.len() {
-            let cells = self.study.cells.len();
-            return Err(InputError::new_err(format!("cell {cell}: the study has {cells}, counted from 0")));
-        }
-        Ok(self.study.scenario(cell, repeat))
+    /// There is no such cell or repeat, or a flow of it learns.
+    pub fn scenario_at(&self, cell: &Bound<'_, PyAny>, repeat: &Bound<'_, PyAny>) -> PyResult<Scenario> {
+        let cell = errors::index(cell, "cell", self.study.cells.len(), "the study")?;
+        let repeat = errors::index(repeat, "repeat", self.study.repeats as usize, "the study")?;
+        self.refuse_agents()?;
+        Ok(self.study.scenario(cell, repeat as u32))
+    }
+
+    /// Refuses to run a study with a flow that learns: only an environment has what it obeys.
+    fn refuse_agents(&self) -> PyResult<()> {
+        let learns = |cell: &cwnd_study::Cell| cell.groups().iter().any(|group| is_agent(&group.algorithm));
+        let Some(cell) = self.study.cells.iter().position(learns) else { return Ok(()) };
+        Err(InputError::new_err(format!(
+            "{}: the flow of `{AGENT}` learns in `cwnd.gym.VectorEnv(study=...)` and cannot be run here; name an algorithm \
+             (`cwnd.algorithms()`), or a trained policy as `policy:file=FILE.json`",
+            self.study.cell_label(cell)
+        )))
     }
 
     /// The engines: with classes the simulator that knows them, else those of the command line.
@@ -267,6 +288,18 @@ impl Study {
         // A simulator that knows classes.
         own.with(cwnd_study::EngineKind::Sim, Ok(python))
     }
+}
+
+/// Says whether there is what a study names. A study for learning has a flow of the agent.
+fn check_name(named: Named<'_>) -> Result<(), String> {
+    match named {
+        Named::Algorithm(spec) if is_agent(spec) => Ok(()),
+        named => embedding::check_name(named),
+    }
+}
+
+fn is_agent(spec: &AlgorithmSpec) -> bool {
+    spec.name == AGENT && spec.parameters.is_empty()
 }
 
 /// Reports to a function of Python, and stops when Ctrl-C was pressed or the function raises.

@@ -6,6 +6,7 @@
 //! stages advance the times until all have come to the requested one.
 
 mod changes;
+mod measured;
 mod round;
 mod threads;
 
@@ -24,6 +25,7 @@ use crate::watch::{End, NoopObserver, PacketObserver, Point, Watch};
 use cwnd_cc::{Observable, State};
 use cwnd_scenario::{EngineError, Helpers, LinkId, SampleState, Scenario, Time};
 use cwnd_tcp::Sender;
+use measured::LineChange;
 use round::Frontiers;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -71,6 +73,8 @@ pub struct Simulation<'s> {
     sharing: Sharing,
     /// The scenario as live changes have left it. A run without changes needs no copy.
     pub(crate) scenario: Cow<'s, Scenario>,
+    /// The live changes of rates and delays, in the order of time.
+    line_changes: Vec<LineChange>,
     pub(crate) stages: Stages,
     /// Runs the stages: the general path or the fast path.
     runner: Box<dyn StageRunner>,
@@ -261,6 +265,7 @@ impl<'s> Simulation<'s> {
             smallest_packet,
             stepped,
             scenario: kept,
+            line_changes: Vec::new(),
         })
     }
 

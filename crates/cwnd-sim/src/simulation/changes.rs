@@ -1,6 +1,7 @@
 //! Live changes: each happens at a time, before the events of that time.
 
 use super::Simulation;
+use super::measured::{Changed, LineChange};
 use crate::fault::{self, Fault};
 use crate::graph::{self, Runner};
 use crate::host::Endpoint;
@@ -20,8 +21,11 @@ impl Simulation<'_> {
     /// Packets could go round a cycle of the network in no time.
     pub fn set_rate(&mut self, link: LinkId, rate: Rate) -> Result<(), Problem> {
         let mut spec = self.scenario.network.links[link].clone();
+        let before = (spec.rate, spec.delay);
         spec.rate = rate;
-        self.change(link, spec, Change::Rate(rate))
+        self.change(link, spec, Change::Rate(rate))?;
+        self.note_line(link, before, Changed::Rate(rate));
+        Ok(())
     }
 
     /// Changes a link's propagation delay. It applies to packets that leave the transmitter from now on; none overtakes
@@ -31,8 +35,16 @@ impl Simulation<'_> {
     /// See [`Simulation::set_rate`].
     pub fn set_delay(&mut self, link: LinkId, delay: Time) -> Result<(), Problem> {
         let mut spec = self.scenario.network.links[link].clone();
+        let before = (spec.rate, spec.delay);
         spec.delay = delay;
-        self.change(link, spec, Change::Delay(delay.0))
+        self.change(link, spec, Change::Delay(delay.0))?;
+        self.note_line(link, before, Changed::Delay(delay));
+        Ok(())
+    }
+
+    fn note_line(&mut self, link: LinkId, before: (Rate, Time), to: Changed) {
+        let at = self.now();
+        self.line_changes.push(LineChange { at, link, before, to });
     }
 
     /// Changes a link's loss model from the next packet on that crosses its line.

@@ -108,12 +108,12 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     run::failed(ran.failures.len(), false)
 }
 
-/// Returns the text of the study that flags describe.
+/// Returns the text of the study that flags describe, with samples of all repeats if `--sample` is one of them.
 ///
 /// # Errors
 /// Everything that is wrong with them, by flag.
 pub fn study_text(flags: &Flags) -> Result<String, Failure> {
-    let text = StudyText::new(flags, flags.memory.budget())?;
+    let text = StudyText::sampled(flags, flags.memory.budget())?;
     text.study()?;
     Ok(text.text)
 }

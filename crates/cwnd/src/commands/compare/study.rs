@@ -46,18 +46,38 @@ impl StudyText {
     /// # Errors
     /// If nothing is to be compared, or the same twice, or the flows alone take too much memory.
     pub fn new(flags: &Flags, memory: MemoryBudget) -> Result<StudyText, Failure> {
-        check_descriptions(flags, memory)?;
         let asked = flags.trace.is_some() || flags.plot.is_some() || flags.sketch.is_some();
+        let repeats = if flags.trace.is_some() { flags.repeats } else { 1 };
+        StudyText::with_samples(flags, memory, asked, repeats)
+    }
+
+    /// The same for a caller that reads the samples itself: with `--sample` all repeats have them, as with `--trace`.
+    ///
+    /// # Errors
+    /// See [`StudyText::new`].
+    pub fn sampled(flags: &Flags, memory: MemoryBudget) -> Result<StudyText, Failure> {
+        let asked = flags.sample.is_some();
+        StudyText::with_samples(flags, memory, asked, if asked { flags.repeats } else { 1 })
+    }
+
+    /// Writes the study, with samples of so many repeats if they are asked for or are not too many.
+    fn with_samples(
+        flags: &Flags,
+        memory: MemoryBudget,
+        asked: bool,
+        repeats: u32,
+    ) -> Result<StudyText, Failure> {
+        check_descriptions(flags, memory)?;
         let text = StudyText::written(flags, None)?;
         // Errors in it are reported when it is read.
         let Ok(study) = text.study() else { return Ok(text) };
         let every = flags.sample.unwrap_or_else(|| usual_interval(&study));
         let sampled = asked || samples(&study, every) <= MOST_SAMPLES;
-        if sampled { StudyText::written(flags, Some(every)) } else { Ok(text) }
+        if sampled { StudyText::written(flags, Some((every, repeats))) } else { Ok(text) }
     }
 
-    /// Writes the study, with samples at this interval or without.
-    fn written(flags: &Flags, sample: Option<Time>) -> Result<StudyText, Failure> {
+    /// Writes the study, with samples at this interval of so many repeats, or without.
+    fn written(flags: &Flags, sample: Option<(Time, u32)>) -> Result<StudyText, Failure> {
         let entries = entries(flags)?;
         let mut study = StudyText { text: String::new(), flags: Vec::new() };
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
@@ -71,10 +91,9 @@ impl StudyText {
         study.line(format!("repeats = {}", flags.repeats), "--repeats");
         study.line(format!("seed = {}", flags.seed), "--seed");
         study.plain(&format!("metrics = {metrics}"));
-        if let Some(every) = sample {
+        if let Some((every, repeats)) = sample {
             study.plain("\n[trace]");
             study.line(format!("sample = {}", toml_string(&every.to_string())), "--sample");
-            let repeats = if flags.trace.is_some() { flags.repeats } else { 1 };
             study.line(format!("repeats = {repeats}"), "--repeats");
         }
         study.plain("\n[[axes]]\nname = \"algorithm\"\ntitle = \"Algorithm\"");
