@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -279,3 +280,28 @@ def test_all_events_come(aimd: type[cwnd.CongestionControl]) -> None:
 
     cwnd.compare(Watching, buffer=20, progress=False, **NETWORK)
     assert {"init", "rate", "dup", "exit", "lost", "loss"} <= seen
+
+
+def test_no_run_goes_on_after_a_stop() -> None:
+    """An exception of `progress` ends the runs in progress, those in Python and those of the simulator alone."""
+
+    class Slow(cwnd.CongestionControl):
+        def on_ack(self, window: cwnd.Window, ack: cwnd.Ack) -> None:
+            time.sleep(0.001)
+
+        def on_congestion(self, window: cwnd.Window, event: cwnd.Congestion) -> None:
+            window.ssthresh = 0.5 * window.cwnd
+
+    class Enough(Exception):
+        pass
+
+    def stops(_: object) -> None:
+        raise Enough
+
+    path = {"rate": "1 Gbit/s", "rtt": "10 ms", "duration": "1000 s", "sample": "1 s"}
+    for algorithm in (Slow, "cubic"):
+        with pytest.raises(Enough):
+            cwnd.compare(algorithm, **path, progress=stops)
+        before = time.process_time()
+        time.sleep(0.5)
+        assert time.process_time() - before < 0.25

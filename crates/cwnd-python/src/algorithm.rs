@@ -7,7 +7,7 @@ use cwnd_cc::{
     Ack, Congestion, CongestionControl, DupAck, EcnMode, Init, LostPacket, Nanos, Needs, Observable,
     Observation, Window,
 };
-use cwnd_scenario::AlgorithmSpec;
+use cwnd_scenario::{AlgorithmSpec, EngineError, Helpers};
 use pyo3::{
     exceptions::PyTypeError,
     prelude::*,
@@ -114,18 +114,23 @@ impl AlgorithmClass {
 }
 
 impl Class {
-    /// Creates the algorithm of a flow. Its parameters are keyword arguments: numbers where they look like numbers.
+    /// Creates the algorithm of a flow. Its parameters are keyword arguments: numbers where they look like numbers. When the helpers of
+    /// its run say that nobody wants the outcome any more, it ends the run instead of calling Python.
     ///
     /// # Errors
     /// What the class raised, with its traceback.
-    pub fn build(self: &Arc<Self>, spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
+    pub fn build(
+        self: &Arc<Self>,
+        spec: &AlgorithmSpec,
+        helpers: &Helpers,
+    ) -> Result<Box<dyn CongestionControl>, String> {
         Python::attach(|py| {
             let arguments = PyDict::new(py);
             for (name, text) in &spec.parameters {
                 set_argument(&arguments, name, text)?;
             }
             let instance = self.class.bind(py).call((), Some(&arguments))?;
-            PythonAlgorithm::new(py, Arc::clone(self), &instance)
+            PythonAlgorithm::new(py, Arc::clone(self), &instance, helpers.clone())
         })
         .map(|algorithm| Box::new(algorithm) as Box<dyn CongestionControl>)
         .map_err(|error: PyErr| format!("{spec}: {}", self.keep(error)))
@@ -191,6 +196,7 @@ fn described(py: Python<'_>, error: &PyErr) -> String {
 /// The algorithm of one flow.
 struct PythonAlgorithm {
     class: Arc<Class>,
+    helpers: Helpers,
     instance: Py<PyAny>,
     window: Py<PyWindow>,
     ack: Py<PyAck>,
@@ -200,13 +206,19 @@ struct PythonAlgorithm {
 }
 
 impl PythonAlgorithm {
-    fn new(py: Python<'_>, class: Arc<Class>, instance: &Bound<'_, PyAny>) -> PyResult<PythonAlgorithm> {
+    fn new(
+        py: Python<'_>,
+        class: Arc<Class>,
+        instance: &Bound<'_, PyAny>,
+        helpers: Helpers,
+    ) -> PyResult<PythonAlgorithm> {
         // `init` may make the others.
         if !class.has.init {
             class.check_observables(instance)?;
         }
         Ok(PythonAlgorithm {
             class,
+            helpers,
             instance: instance.clone().unbind(),
             window: Py::new(py, PyWindow(Window::new(&cwnd_cc::WindowConfig::default())))?,
             ack: Py::new(py, PyAck::default())?,
@@ -217,6 +229,9 @@ impl PythonAlgorithm {
 
     /// Lets Python work on the window. What it raises ends the run: the panic is caught where the run began.
     fn call(&self, window: &mut Window, work: impl FnOnce(Python<'_>) -> PyResult<()>) {
+        if self.helpers.is_stopped() {
+            panic::resume_unwind(Box::new(Raised(EngineError::stopped().to_string())));
+        }
         let done = Python::attach(|py| {
             self.window.borrow_mut(py).0.clone_from(window);
             work(py)?;

@@ -7,7 +7,7 @@ use cwnd_gym::policy;
 use cwnd_scenario::{
     AlgorithmSpec, Cost, Engine, EngineError, Helpers, Identity, Outcome, Problem, Scenario,
 };
-use cwnd_sim::{Options, Simulator, check_with, run_with, run_with_options};
+use cwnd_sim::{Options, Simulator, check_with, run_with_options};
 use pyo3::prelude::*;
 use std::{
     sync::{
@@ -32,8 +32,17 @@ impl Classes {
     /// # Errors
     /// There is no such algorithm, or the class raised an exception.
     pub fn build(&self, spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, String> {
+        self.build_with(spec, &Helpers::default())
+    }
+
+    /// Does the same for a run with these helpers.
+    fn build_with(
+        &self,
+        spec: &AlgorithmSpec,
+        helpers: &Helpers,
+    ) -> Result<Box<dyn CongestionControl>, String> {
         match self.find(&spec.name) {
-            Some(class) => class.build(spec),
+            Some(class) => class.build(spec, helpers),
             None => policy::factory(spec),
         }
     }
@@ -83,18 +92,21 @@ impl Engine for PythonEngine {
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Outcome, EngineError> {
-        let run = || caught(|| run_with(scenario, &|spec| self.classes.build(spec)));
-        // Python makes the state of a thread at its first call and drops it at the last end of one: this call lasts as long as the
-        // run, so that those for its ACKs find the state there.
-        Python::attach(|py| py.detach(run))?
+        self.run_with_helpers(scenario, &Helpers::default())
     }
 
     fn run_with_helpers(&self, scenario: &Scenario, helpers: &Helpers) -> Result<Outcome, EngineError> {
+        let calls_python =
+            scenario.flows.iter().any(|flow| self.classes.find(&flow.algorithm.name).is_some());
         // Threads would wait for each other at each call of Python.
-        if scenario.flows.iter().any(|flow| self.classes.find(&flow.algorithm.name).is_some()) {
-            return self.run(scenario);
-        }
+        let helpers = if calls_python { helpers.without_threads() } else { helpers.clone() };
         let options = Options { helpers: helpers.clone(), ..Options::default() };
-        run_with_options(scenario, &|spec| self.classes.build(spec), &options)
+        let run = || run_with_options(scenario, &|spec| self.classes.build_with(spec, &helpers), &options);
+        if !calls_python {
+            return run();
+        }
+        // Python makes the state of a thread at its first call and drops it at the last end of one: this call lasts as long as the
+        // run, so that those for its ACKs find the state there.
+        Python::attach(|py| py.detach(|| caught(run)))?
     }
 }
