@@ -1,4 +1,4 @@
-"""What an algorithm in Python costs, beside the same in Rust: CPU time a data packet.
+"""What an algorithm in Python costs, next to the same in Rust: CPU time a data packet.
 
 Each is run several times in turn, and the least time counts: other programs only add to it. Measure the package as `pip install` builds
 it; that of `cargo xtask python` is not optimised.

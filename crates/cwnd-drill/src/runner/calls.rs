@@ -147,7 +147,7 @@ impl Application {
             "shutdown" | "close" => {
                 let closed = descriptor(call);
                 if closed.is_some() && closed == self.listener && closed != self.connection {
-                    // The connection goes on without the socket from which it came.
+                    // The connection continues without the socket from which it came.
                     self.listener = None;
                 } else {
                     self.check(call)?;

@@ -203,7 +203,7 @@ impl Socket {
         let offset = |seq: u32| u64::from(seq.saturating_sub(1)).min(end);
         let acknowledged = self.stream.segments_below(offset(packet.ack.unwrap_or(0)));
         let sent = self.sender.as_ref().map_or(0, |sender| sender.next_segment());
-        // What was never sent cannot have arrived: Linux ignores such a block (`tcp_is_sackblock_valid`).
+        // What was never sent cannot have arrived: Linux ignores a block of it (`tcp_is_sackblock_valid`).
         let was_sent = |to: u32| {
             let to = u64::from(to.saturating_sub(1));
             to <= end + 1 && self.stream.segments_below(to.min(end)) <= sent

@@ -62,13 +62,13 @@ fn settings_of_tcp_are_refused_where_no_flow_has_it() {
         let why = said(&[("stack", "noq"), (key, value)]).unwrap_err();
         assert!(why.starts_with(&format!("{}: all flows have QUIC", key.replace('-', "_"))), "{why}");
         let setting = crate::settings::find(key).unwrap();
-        let beside = crate::FlowGroup::new("cubic".parse().unwrap(), 1);
+        let quic = crate::FlowGroup::new("cubic".parse().unwrap(), 1);
         let mut both = crate::ExperimentSpec::default();
         for (key, value) in [("stack", "noq"), (key, value)] {
             (crate::settings::find(key).unwrap().set)(&mut both, value).unwrap();
         }
-        let tcp = FlowGroup { transport: Some(cwnd_scenario::Transport::Tcp), ..beside.clone() };
-        assert!(both.scenario(&[beside, tcp], 1).is_ok(), "{key}");
+        let tcp = FlowGroup { transport: Some(cwnd_scenario::Transport::Tcp), ..quic.clone() };
+        assert!(both.scenario(&[quic, tcp], 1).is_ok(), "{key}");
         let (e, s) = (crate::ExperimentSpec::default(), said(&[("stack", "quinn"), ("ecn", "on")]).unwrap());
         assert_eq!((setting.get)(&e, &s), (key == "ecn").then(|| "on".to_owned()), "{key}");
     }

@@ -170,7 +170,7 @@ fn a_stop_keeps_what_is_done() {
     assert_eq!(ran.done + rest.done, 12);
 }
 
-/// A program that goes on after a stop (a server, an interpreter) must not go on with its runs.
+/// A program that continues after a stop (a server, an interpreter) must not continue its runs.
 #[test]
 fn no_run_goes_on_after_a_stop() {
     struct StopOnce<'a>(&'a AtomicBool);
@@ -179,7 +179,7 @@ fn no_run_goes_on_after_a_stop() {
             self.0.store(true, Ordering::Relaxed);
         }
     }
-    /// Runs until it is told to stop, as a long simulation.
+    /// Runs until it is to stop, as a long simulation.
     struct Endless {
         toy: Toy,
         on: Arc<AtomicUsize>,

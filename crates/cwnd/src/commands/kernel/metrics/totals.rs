@@ -14,7 +14,7 @@ pub struct Totals {
 /// A network namespace, and both addresses.
 type Connection = (u64, SocketAddr, SocketAddr);
 
-/// The kernel's counts of a connection, of which those of segments begin anew after 2^32.
+/// The kernel's counts of a connection, of which those of segments begin again after 2^32.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     segments: u32,
@@ -91,7 +91,7 @@ mod tests {
         totals.add(&[sent(1, "cubic", 150, 1500), sent(2, "reno", 30, 300)]);
         // The first has ended. The second has another congestion control now, to which goes what came since.
         totals.add(&[sent(2, "cubic", 40, 400)]);
-        // Other connections: one between the same ports, one that only listens, and one whose count of segments begins anew.
+        // Other connections: one between the same ports, one that only listens, and one whose count of segments begins again.
         totals.add(&[
             sent(2, "cubic", 5, 50),
             ObservedSocket { state: 10, ..sent(3, "cubic", 9, 9) },
