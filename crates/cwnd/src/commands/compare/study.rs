@@ -60,7 +60,7 @@ impl StudyText {
         StudyText::with_samples(flags, memory, asked, if asked { flags.repeats } else { 1 })
     }
 
-    /// Writes the study, with samples of so many repeats if they are asked for or are not too many.
+    /// Writes the study, with samples of `repeats` repeats if they are asked for or are not too many.
     fn with_samples(
         flags: &Flags,
         memory: MemoryBudget,
@@ -76,7 +76,7 @@ impl StudyText {
         if sampled { StudyText::written(flags, Some((every, repeats))) } else { Ok(text) }
     }
 
-    /// Writes the study, with samples at this interval of so many repeats, or without.
+    /// Writes the study, with samples at this interval of `repeats` repeats, or without.
     fn written(flags: &Flags, sample: Option<(Time, u32)>) -> Result<StudyText, Failure> {
         let entries = entries(flags)?;
         let mut study = StudyText { text: String::new(), flags: Vec::new() };

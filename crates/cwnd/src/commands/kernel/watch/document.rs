@@ -77,7 +77,7 @@ impl<'a> Connection<'a> {
     }
 }
 
-/// Writes connections, at most so many.
+/// Writes at most `most` connections.
 pub fn line(sockets: &[ObservedSocket], objects: &[LoadedObject], most: Option<usize>) -> String {
     let most = most.unwrap_or(usize::MAX);
     let reading = Reading {
