@@ -130,6 +130,8 @@ fn unrolled(schedule: &Steps, end: Time) -> Vec<(Time, Option<(Rate, Time)>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cwnd_experiment::{ExperimentSpec, FlowGroup};
+    use cwnd_scenario::AlgorithmSpec;
 
     const MBIT: u64 = 1_000_000;
 
@@ -138,8 +140,9 @@ mod tests {
             schedule,
             ..LinkSpec::new("bottleneck", 0, 1, Rate(10 * MBIT), Time::from_millis(10))
         };
-        let mut scenario = cwnd_experiment::ExperimentSpec::default()
-            .scenario(&[], 1)
+        let cubic = AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() };
+        let mut scenario = ExperimentSpec::default()
+            .scenario(&[FlowGroup::new(cubic, 1)], 1)
             .unwrap_or_else(|problems| panic!("{problems:?}"));
         scenario.network.links = vec![link];
         scenario.network.bottleneck = 0;
