@@ -133,14 +133,17 @@ fn a_panic_is_a_failed_run() {
     assert!(reason.contains("testing.rs:"), "{reason}");
 }
 
+/// Stops at the first look.
+struct StopAt<'a>(&'a AtomicBool);
+
+impl Progress for StopAt<'_> {
+    fn update(&mut self, _: &Status) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn a_stop_keeps_what_is_done() {
-    struct StopAt<'a>(&'a AtomicBool);
-    impl Progress for StopAt<'_> {
-        fn update(&mut self, _: &Status) {
-            self.0.store(true, Ordering::Relaxed);
-        }
-    }
     /// Takes its time.
     struct Slow(Toy);
     impl Engine for Slow {
@@ -173,12 +176,6 @@ fn a_stop_keeps_what_is_done() {
 /// A program that continues after a stop (a server, an interpreter) must not continue its runs.
 #[test]
 fn no_run_goes_on_after_a_stop() {
-    struct StopOnce<'a>(&'a AtomicBool);
-    impl Progress for StopOnce<'_> {
-        fn update(&mut self, _: &Status) {
-            self.0.store(true, Ordering::Relaxed);
-        }
-    }
     /// Runs until it is to stop, as a long simulation.
     struct Endless {
         toy: Toy,
@@ -213,7 +210,7 @@ fn no_run_goes_on_after_a_stop() {
     let plan = plan(&engine, &study, &store).unwrap();
     store.keep_study(&kept(&study, &plan)).unwrap();
     let stop = AtomicBool::new(false);
-    let ran = run(&engine, &plan, &mut store, LIMITS, &mut StopOnce(&stop), &stop).unwrap();
+    let ran = run(&engine, &plan, &mut store, LIMITS, &mut StopAt(&stop), &stop).unwrap();
     assert!(ran.stopped && ran.done == 0 && ran.failures.is_empty(), "{ran:?}");
     assert_eq!(on.load(Ordering::Relaxed), 0);
 }
@@ -512,12 +509,6 @@ fn a_run_in_real_time_is_ended_and_waited_for() {
 
 #[test]
 fn a_stop_leaves_out_what_is_in_real_time() {
-    struct StopAt<'a>(&'a AtomicBool);
-    impl Progress for StopAt<'_> {
-        fn update(&mut self, _: &Status) {
-            self.0.store(true, Relaxed);
-        }
-    }
     let (bench, study) = (Bench::new(), Study { repeats: 60, ..on_both() });
     let stop = Arc::new(AtomicBool::new(false));
     let (_, lab, engines) = both(Duration::ZERO, &stop, &[]);
