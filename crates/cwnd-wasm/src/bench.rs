@@ -177,12 +177,10 @@ impl Bench {
         };
         let next = setting.changed(&change.key, &change.value)?;
         let failed = |problem| vec![LineProblem::anywhere(&problem)];
-        let bottleneck = self.scenario.network.links[self.scenario.network.bottleneck].clone();
         for (id, new) in next.network.links.iter().enumerate() {
             let old = self.scenario.network.links[id].clone();
             // Access links follow from the first rate and stay, as they do with a schedule, which is what a change is elsewhere.
-            let ends = [(old.from, old.to), (old.to, old.from)];
-            if !ends.contains(&(bottleneck.from, bottleneck.to)) {
+            if !["bottleneck", "hop-"].iter().any(|of_path| old.name.starts_with(of_path)) {
                 continue;
             }
             let simulation = &mut self.simulation;

@@ -3,11 +3,12 @@
 use crate::json::Json;
 use cwnd_experiment::{ExperimentSpec, settings};
 use cwnd_scenario::{DeliveryTrace, Problem, Scenario, Time};
+use std::collections::BTreeMap;
 
 /// A run as the page describes it.
 ///
 /// Each line is `KEY=VALUE`, with the keys and values of `cwnd compare`'s flags, and `seed`. A line `@TIME KEY=VALUE` changes a
-/// setting at that time; `@TIME stop=N` stops flow N, counted from 1. Empty lines are skipped.
+/// setting at that time; `@TIME stop=N` stops flow N, counted from 1. Empty lines are skipped. A key is there once, except `flow`.
 ///
 /// ```
 /// use cwnd_wasm::Setting;
@@ -72,8 +73,16 @@ impl Setting {
         let mut setting = Setting { spec: ExperimentSpec::default(), seed: 1, changes: Vec::new() };
         let mut problems = Vec::new();
         let lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty());
+        // The line of each setting that can be there once.
+        let mut once: BTreeMap<&str, usize> = BTreeMap::new();
         for (line, text) in lines {
-            if let Err((key, message)) = setting.read_line(line, text.trim()) {
+            let text = text.trim();
+            let key = text.split('=').next().unwrap_or_default().trim();
+            let before = if text.starts_with('@') || key == "flow" { None } else { once.insert(key, line) };
+            if let Some(before) = before {
+                let message = format!("it is there twice, first in line {before}: leave one out");
+                problems.push(LineProblem { line, key: key.to_owned(), message });
+            } else if let Err((key, message)) = setting.read_line(line, text) {
                 problems.push(LineProblem { line, key, message });
             }
         }

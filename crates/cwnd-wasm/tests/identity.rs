@@ -80,10 +80,13 @@ fn changes_are_those_of_a_schedule() {
         bench.run_until(12.0, EVERY).expect("possible");
         bench.digest()
     };
-    let changed = digest(&format!("{text}\n@3 s rate=5 Mbit/s\n@6 s rate=40 Mbit/s"));
-    let scheduled = digest(&format!("{text}\nschedule=3 s: 5 Mbit/s; 6 s: 40 Mbit/s"));
-    assert_eq!(changed, scheduled);
-    assert_ne!(changed, digest(text));
+    for topology in ["dumbbell", "path", "parking-lot"] {
+        let text = text.replace("rtt=30 ms", &format!("topology={topology}\ndelay=15 ms"));
+        let changed = digest(&format!("{text}\n@3 s rate=5 Mbit/s\n@6 s rate=40 Mbit/s"));
+        let scheduled = digest(&format!("{text}\nschedule=3 s: 5 Mbit/s; 6 s: 40 Mbit/s"));
+        assert_eq!(changed, scheduled, "{topology}");
+        assert_ne!(changed, digest(&text));
+    }
 }
 
 #[test]
@@ -93,6 +96,10 @@ fn problems_have_their_lines() {
     let lines: Vec<usize> = problems.iter().map(|problem| problem.line).collect();
     assert_eq!(lines, [4, 5, 6]);
     assert!(problems[0].message.contains("did you mean `buffer`?"), "{}", problems[0].message);
+    let twice = Setting::parse("rtt=1 ms\nflow=cubic\nflow=cubic\nrtt = 2 ms\n@1 s rtt=3 ms", "");
+    let problems = twice.err().expect("a key is there twice");
+    assert_eq!((problems.len(), problems[0].line, problems[0].key.as_str()), (1, 4, "rtt"));
+    assert!(problems[0].message.contains("first in line 1"), "{}", problems[0].message);
     let late = "flow=cubic\nduration=3 s\n@1 s topology=path";
     let mut bench = Bench::new(Setting::parse(late, "").expect("valid lines")).expect("possible");
     let problems = bench.run_until(3.0, 0.1).expect_err("the topology cannot change");
