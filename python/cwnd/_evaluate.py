@@ -24,8 +24,8 @@ def evaluate(
 
     `algorithm` is a name, perhaps with parameters, or a class. `section` limits it to a section of the RFC ("5.2.1"), `quick` to a part
     of the cells and fewer repeats. Verdicts compare with the first of `against`; the others are shown alongside it. The page
-    (`index.html`), the ledger and the results are kept in `out`, by default `results/rfc9743/ALGORITHM`; what is there is not run
-    again.
+    (`index.html`), the ledger (`ledger.json`) and the results are kept in `out`, by default `results/rfc9743/ALGORITHM`; what is there is
+    not run again. With a section, or with other references, the names of both files say so (`ledger-5.2.1.json`).
 
     `ledger["rows"]` has the sections, each with its verdict and criteria (docs/reference/evaluation.schema.json).
 

@@ -16,7 +16,8 @@ def test_a_class_is_evaluated(aimd: type[cwnd.CongestionControl], tmp_path: path
     (row,) = ledger["rows"]
     # The class is Reno's rules.
     assert row["section"] == "6.3" and row["verdict"] == "as"
-    assert (tmp_path / "index.html").is_file() and (tmp_path / "ledger.json").is_file()
+    assert (tmp_path / "index-against-newreno-6.3.html").is_file()
+    assert (tmp_path / "ledger-against-newreno-6.3.json").is_file()
 
 
 def test_what_is_wrong_is_raised(aimd: type[cwnd.CongestionControl], tmp_path: pathlib.Path) -> None:
@@ -64,12 +65,12 @@ def test_the_command_evaluates_a_class_in_a_file(tmp_path: pathlib.Path) -> None
     done = evaluated(tmp_path, "Mine")
     assert done.returncode == 0, done.stderr
     assert "Mine@python" in done.stdout
-    ledger = json.loads((tmp_path / "out/ledger.json").read_text())
+    ledger = json.loads((tmp_path / "out/ledger-against-newreno-6.3.json").read_text())
     assert ledger["command"].startswith("cwnd evaluate ./mine.py:Mine")
     # The class is Reno's rules.
     assert [row["verdict"] for row in ledger["rows"]] == ["as"]
     # All other flags are the command's.
-    again = evaluated(tmp_path, "Mine", "--diff", "out/ledger.json", "--fail-on", "regression")
+    again = evaluated(tmp_path, "Mine", "--diff", "out/ledger-against-newreno-6.3.json", "--fail-on", "regression")
     assert again.returncode == 0 and "Nothing has changed" in again.stdout, again.stderr
 
     with_parameters = evaluated(tmp_path, "Mine:beta=0.9", "--json")

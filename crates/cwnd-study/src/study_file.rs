@@ -70,6 +70,8 @@ pub const MAX_REPEATS: u64 = 100_000;
 const MAX_LENGTH: u64 = 4_000_000;
 /// Time between samples, where the file does not say it.
 const USUAL_SAMPLE: Time = Time::from_millis(100);
+/// The most samples of a run, where the file does not say how close they are.
+const MOST_SAMPLES: u64 = 1_000_000;
 /// What tables and exports show first, where the file does not say it.
 const USUAL_METRICS: [&str; 4] = ["throughput_bps", "utilisation", "loss_ratio", "jain_index"];
 
@@ -223,13 +225,13 @@ fn sample_where_needed(study: &mut Study) {
     }
 }
 
-/// Returns a tenth of the shortest round trip, in whole microseconds; the sockets of a kernel cannot be asked more than once in a
-/// millisecond.
+/// Returns a tenth of the shortest round trip, in whole microseconds, but at most a million samples of a run; the sockets of a kernel
+/// cannot be asked more than once in a millisecond.
 fn close_sample(cell: &Cell) -> Time {
     let flows = 0..cell.scenario.flows.len();
     let shortest = flows.map(|flow| cell.scenario.base_rtt(flow)).min().unwrap_or(USUAL_SAMPLE);
     let least = if cell.engine.is_kernels() { 1_000_000 } else { 1_000 };
-    Time((shortest.0 / 10).max(least).next_multiple_of(1_000))
+    Time((shortest.0 / 10).max(least).max(cell.scenario.duration.0 / MOST_SAMPLES).next_multiple_of(1_000))
 }
 
 fn repeats_and_seed(run: &Fields<'_>) -> (u32, u64) {

@@ -78,9 +78,10 @@ impl Setting {
         for (line, text) in lines {
             let text = text.trim();
             let key = text.split('=').next().unwrap_or_default().trim();
-            let before = if text.starts_with('@') || key == "flow" { None } else { once.insert(key, line) };
-            if let Some(before) = before {
-                let message = format!("it is there twice, first in line {before}: leave one out");
+            let first =
+                if text.starts_with('@') || key == "flow" { line } else { *once.entry(key).or_insert(line) };
+            if first < line {
+                let message = format!("it is there twice, first in line {first}: leave one out");
                 problems.push(LineProblem { line, key: key.to_owned(), message });
             } else if let Err((key, message)) = setting.read_line(line, text) {
                 problems.push(LineProblem { line, key, message });

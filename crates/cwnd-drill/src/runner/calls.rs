@@ -103,7 +103,7 @@ impl Application {
                     return Ok(Some(("a connection".to_owned(), "no handshake has ended".to_owned())));
                 }
                 self.connected = true;
-                self.connection = Some(call.result.unwrap_or(4));
+                self.connection = call.result;
                 call.result.unwrap_or(4)
             }
             "connect" => {

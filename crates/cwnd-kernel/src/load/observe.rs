@@ -74,14 +74,12 @@ pub fn sockets_of(objects: &[LoadedObject], counted: &Sockets) -> Vec<usize> {
     let same_name = |object: &LoadedObject| {
         objects.iter().filter(|other| other.kernel_name == object.kernel_name).count() > 1
     };
-    let read = if objects.iter().any(same_name) {
-        SocketReader::new().map(|reader| reader.read()).unwrap_or_default()
-    } else {
-        Vec::new()
-    };
-    let of_object = |object: &LoadedObject| match same_name(object) {
-        true => read.iter().filter(|socket| socket.object == Some(object.id)).count(),
-        false => counted.get(&object.kernel_name).copied().unwrap_or(0),
+    let read =
+        objects.iter().any(same_name).then(|| SocketReader::new().map(|reader| reader.read()).ok()).flatten();
+    // Where sockets cannot be read, each object may have all those of its name.
+    let of_object = |object: &LoadedObject| match read.as_ref().filter(|_| same_name(object)) {
+        Some(read) => read.iter().filter(|socket| socket.object == Some(object.id)).count(),
+        None => counted.get(&object.kernel_name).copied().unwrap_or(0),
     };
     objects.iter().map(of_object).collect()
 }

@@ -182,12 +182,12 @@ impl End {
         let before = self.peer.stream_bytes();
         self.peer.receive(now, &datagram.payload, datagram.ecn);
         if datagram.kind() != Kind::Handshake {
-            let is_old = datagram.kind() == Kind::Data
-                && datagram.payload.len() > LARGEST_WITHOUT_DATA
-                && self.peer.stream_bytes() == before;
+            let is_new = self.peer.stream_bytes() > before;
+            let has_data = datagram.kind() == Kind::Data && datagram.payload.len() > LARGEST_WITHOUT_DATA;
             let counts = &mut self.counts;
             counts.marked += u64::from(datagram.ecn == Codepoint::Ce);
-            if datagram.is_copy || is_old {
+            // A copy may come before what it is a copy of.
+            if !is_new && (datagram.is_copy || has_data) {
                 counts.repeated += 1;
             } else {
                 counts.received += 1;

@@ -148,8 +148,8 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let after = || format!("stopped after {} evaluations", found.evaluations);
     if found.measured == 0 && !stopped {
         return Err(Failure::bad_input(format!(
-            "--metric {}: on none of {} paths did both algorithms have a value of `{}`: flows on them do not end, and send no \
-             messages; take another of `cwnd metrics`",
+            "--metric {}: on none of {} paths did both algorithms have a value of `{}` (flows on them do not end, for \
+             example, and send no messages): take another of `cwnd metrics`",
             flags.metric, found.evaluations, arena.goal.name
         )));
     }

@@ -184,9 +184,10 @@ pub fn run(flags: &CanaryFlags) -> Result<(), Failure> {
         "new connections get what they got before, as do open canaries ({returned} have returned so far)"
     );
     let promoted = flags.promote && matches!(ending, Ending::Kept);
-    let selection = promoted.then(|| load::select(&cgroup, &name).map_err(failure)).transpose()?;
-    let pin = selection.map(|selection| selection.pin);
+    let selection = promoted.then(|| load::select(&cgroup, &name).map_err(failure)).transpose();
+    let pin = selection.as_ref().ok().and_then(|selection| Some(selection.as_ref()?.pin.clone()));
     print(Event::end(&ending, returned, pin.as_deref()))?;
+    selection?;
     match (ending, pin) {
         (Ending::Kept, _) if flags.json => Ok(()),
         (Ending::Kept, Some(pin)) => output::print(&format!(

@@ -78,11 +78,15 @@ pub fn run(flags: &WatchFlags) -> Result<(), Failure> {
             false => screen.show(&text(&sockets, &objects, flags, terminal::columns()))?,
         }
         let Some(every) = every else { return Ok(()) };
-        while shown.elapsed() < every {
+        loop {
             if stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            thread::sleep(TICK.min(every));
+            let left = every.saturating_sub(shown.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            thread::sleep(TICK.min(left));
         }
     }
 }

@@ -114,7 +114,7 @@ mod tests {
         };
         assert_eq!(
             begin.text(),
-            "7 % of the new connections of /sys/fs/cgroup/a get cwnd_new, for 10 min; Ctrl-C ends it\n"
+            "7 % of the new connections of /sys/fs/cgroup/a get cwnd_new, for 600 s; Ctrl-C ends it\n"
         );
         assert!(begin.json().starts_with("{\"event\":\"begin\",\"cgroup\":\"/sys/fs/cgroup/a\""));
         let end = Event::end(&Ending::Stopped, 3, None).json();

@@ -22,6 +22,16 @@ struct Counts {
     bytes_acked: u64,
 }
 
+impl Counts {
+    /// Whether these can be of the same connection later. One that has counted less is another between the same ports.
+    fn is_after(self, before: &Counts) -> bool {
+        let has_grown = |now: u32, before: u32| now.wrapping_sub(before) < 1 << 31;
+        self.bytes_acked >= before.bytes_acked
+            && has_grown(self.segments, before.segments)
+            && has_grown(self.retransmissions, before.retransmissions)
+    }
+}
+
 /// What the connections of a congestion control have done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
@@ -50,8 +60,7 @@ impl Totals {
             open.insert(connection, counts);
             let sum = self.by_name.entry(socket.congestion_control.clone()).or_default();
             let Some(before) = &self.open else { continue };
-            // One that has had fewer bytes acknowledged is another connection between the same ports.
-            let same = before.get(&connection).filter(|before| before.bytes_acked <= counts.bytes_acked);
+            let same = before.get(&connection).filter(|before| counts.is_after(before));
             let before = same.copied().unwrap_or_default();
             sum.connections += u64::from(same.is_none());
             sum.segments += u64::from(counts.segments.wrapping_sub(before.segments));
@@ -77,7 +86,7 @@ mod tests {
             remote: SocketAddr::new("127.0.0.1".parse().unwrap(), port),
             congestion_control: name.to_owned(),
             segments,
-            retransmissions: segments / 10,
+            retransmissions: if segments == u32::MAX { 0 } else { segments / 10 },
             bytes_acked,
             ..socket(10, 0.1, 1)
         }
@@ -96,8 +105,11 @@ mod tests {
             sent(2, "cubic", 5, 50),
             ObservedSocket { state: 10, ..sent(3, "cubic", 9, 9) },
             sent(4, "bbr", u32::MAX, 10),
+            sent(5, "vegas", 90, 10),
         ]);
-        totals.add(&[sent(4, "bbr", 7, 20)]);
+        // One more between the same ports, of which as much is acknowledged, and less was sent again.
+        totals.add(&[sent(4, "bbr", 7, 20), sent(5, "vegas", 95, 10)]);
+        totals.add(&[ObservedSocket { retransmissions: 1, ..sent(5, "vegas", 99, 10) }]);
         let sum = |connections, segments, retransmissions, bytes_acked| Sum {
             connections,
             segments,
@@ -108,9 +120,11 @@ mod tests {
         let most = u64::from(u32::MAX);
         assert_eq!(all[0].1.segments, most + 8);
         assert_eq!((all[0].0, all[0].1.connections, all[0].1.bytes_acked), ("bbr", 1, 20));
-        assert_eq!(
-            all[1..],
-            [("cubic", sum(1, 50 + 10 + 5, 5 + 1, 500 + 100 + 50)), ("reno", sum(1, 30, 3, 300))]
-        );
+        let expected = [
+            ("cubic", sum(1, 50 + 10 + 5, 5 + 1, 500 + 100 + 50)),
+            ("reno", sum(1, 30, 3, 300)),
+            ("vegas", sum(2, 95 + 99, 9 + 1, 10 + 10)),
+        ];
+        assert_eq!(all[1..], expected);
     }
 }
