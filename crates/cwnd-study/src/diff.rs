@@ -112,11 +112,11 @@ pub fn diff(first: &Results, second: &Results, metrics: Metrics<'_>) -> Diff {
             "{unpaired} runs have no partner: a seed that the other side lacks, or a run that is missing or failed"
         ));
     }
-    notes.extend(settings.iter().map(|((key, first, second), cells)| {
-        format!(
-            "`{key}` is {first} in the first results and {second} in the second, in {cells} cell{}",
-            plural(*cells)
-        )
+    notes.extend(settings.iter().map(|(key, (first, second, cells))| match cells {
+        1 => format!("`{key}` is {first} in the first results and {second} in the second, in one cell"),
+        _ => format!(
+            "`{key}` differs in {cells} cells: in the first of them it is {first} in the first results and {second} in the second"
+        ),
     }));
     correct(&mut comparisons);
     sort(&mut comparisons);
@@ -129,8 +129,8 @@ pub fn diff(first: &Results, second: &Results, metrics: Metrics<'_>) -> Diff {
     Diff { only_first, only_second, comparisons, notes }
 }
 
-/// In how many cells a setting has these two values.
-type Differences = BTreeMap<(&'static str, String, String), usize>;
+/// The settings that differ: the values in the first cell in which they do, and in how many they do.
+type Differences = BTreeMap<&'static str, (String, String, usize)>;
 
 /// Adds the settings in which two cells of the same labels differ, those of axes included whose label says something else.
 fn add_differences(first: &Cell, second: &Cell, differences: &mut Differences) {
@@ -143,12 +143,8 @@ fn add_differences(first: &Cell, second: &Cell, differences: &mut Differences) {
         let value = |of: &BTreeMap<&str, String>| {
             of.get(key).map_or("not there".to_owned(), |value| format!("`{value}`"))
         };
-        *differences.entry((key, value(&first), value(&second))).or_default() += 1;
+        differences.entry(key).or_insert_with(|| (value(&first), value(&second), 0)).2 += 1;
     }
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
 
 fn compare(axes: &[String], labels: &[String], metric: &str, pairs: &[(f64, f64)]) -> Option<Comparison> {

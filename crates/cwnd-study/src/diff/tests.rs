@@ -39,7 +39,12 @@ fn equal_results_are_identical() {
 fn settings_that_differ_are_noted() {
     let other = testing::study(&testing::STUDY.replace("[scenario]", "[scenario]\nwarm-up = \"10 ms\""));
     let diff = diff(&results(study(), base), &results(other, base), Metrics::All);
-    assert_eq!(diff.notes, ["`warm-up` is `0 s` in the first results and `10 ms` in the second, in 4 cells"]);
+    assert_eq!(
+        diff.notes,
+        [
+            "`warm-up` differs in 4 cells: in the first of them it is `0 s` in the first results and `10 ms` in the second"
+        ]
+    );
 }
 
 #[test]
