@@ -22,9 +22,11 @@ use std::{
 pub struct Classes(pub Vec<Arc<Class>>);
 
 impl Classes {
-    /// Collects them from Python.
+    /// Collects them from Python, for a call that has nothing to do with what they raised in one before.
     pub fn new(classes: &[Py<AlgorithmClass>]) -> Classes {
-        Classes(classes.iter().map(|class| Arc::clone(&class.get().0)).collect())
+        let classes = Classes(classes.iter().map(|class| Arc::clone(&class.get().0)).collect());
+        classes.0.iter().for_each(|class| drop(class.take_raised()));
+        classes
     }
 
     /// Creates the algorithm of a flow: a class, a trained policy, or a registered algorithm.
