@@ -42,7 +42,7 @@ fn the_document_has_a_result_for_every_script() {
     let events = folder.join("fixtures/newreno.events").display().to_string();
     let results = document(&["drill", "--json", "--kernel", "6.1", &scripts, "--events", &events]);
     let results = results.as_array().unwrap();
-    assert_eq!(results.len(), 14);
+    assert_eq!(results.len(), 17);
     assert!(results.iter().all(|result| result["result"] == "passed"), "{results:?}");
 }
 
