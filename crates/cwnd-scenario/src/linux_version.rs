@@ -118,7 +118,7 @@ mod tests {
         for (versions, hint) in refused {
             for wrong in versions {
                 let why = version(wrong).unwrap_err();
-                assert!(why.ends_with(hint), "{wrong}: {why}");
+                assert!(why.contains(hint), "{wrong}: {why}");
             }
         }
         assert_eq!(version("7.3").unwrap(), LinuxVersion::NEWEST);
