@@ -295,7 +295,7 @@ def test_no_run_goes_on_after_a_stop() -> None:
     class Enough(Exception):
         pass
 
-    def stops(_: object) -> None:
+    def stops(_done: int, _total: int) -> None:
         raise Enough
 
     path = {"rate": "1 Gbit/s", "rtt": "10 ms", "duration": "1000 s", "sample": "1 s"}
