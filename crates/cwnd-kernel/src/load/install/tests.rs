@@ -6,6 +6,7 @@
 use super::*;
 use crate::{find, load::unload};
 use libbpf_rs::MapCore;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Two instances of this test, which are loaded. They are unloaded when this is dropped.
@@ -74,9 +75,16 @@ fn unverifiable(algorithm: &'static KernelAlgorithm) -> &'static KernelAlgorithm
     Box::leak(Box::new(KernelAlgorithm { object, ..*algorithm }))
 }
 
+/// libbpf has one place for its messages, so that two tests at once would take those of each other.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 #[ignore = "needs root and a kernel with BPF congestion control"]
 fn nothing_is_replaced_where_the_verifier_refuses_the_second() {
+    let _alone = alone();
     let two = Two::new(['a', 'b']);
     let elastic = find("elastic").unwrap();
     let [first, second] = two.0.each_ref().map(|instance| instance.kernel_name.clone());
@@ -94,6 +102,7 @@ fn nothing_is_replaced_where_the_verifier_refuses_the_second() {
 #[test]
 #[ignore = "needs root and a kernel with BPF congestion control"]
 fn a_refused_update_of_a_link_puts_back_the_former_ones() {
+    let _alone = alone();
     let two = Two::new(['c', 'd']);
     let before = loaded().unwrap();
     let mut replacing: Vec<Replacement> = two
