@@ -13,7 +13,7 @@ pub use or_bottleneck::OrBottleneck;
 pub use stack_choice::{EcnChoice, StackChoice};
 pub use topology::{SatelliteChoice, Topology};
 
-use stack_choice::{LARGEST_WINDOW, USUAL_WINDOW};
+use stack_choice::USUAL_WINDOW;
 
 use crate::{
     Buffer, BufferTerm, Built, EcnThreshold, Endpoints, FlowGroup, LineDelay, LineOptions, Mix, Place,
@@ -237,7 +237,7 @@ impl ExperimentSpec {
             );
             return Err(vec![Problem { place: "short_flows".to_owned(), message }]);
         }
-        if scenario.flows.iter().all(|flow| !flow.transport.is_tcp()) {
+        if !scenario.has_tcp() {
             let problems = self.stack.problems_without_tcp();
             if !problems.is_empty() {
                 return Err(problems);
@@ -518,7 +518,7 @@ fn linux_window(built: &Built, stack: &Stack) -> u32 {
     let route = &built.routes[0].data;
     let own = if route[0] == built.network.bottleneck { 0 } else { held(route[0]) };
     let window = bdp.saturating_add(held(built.network.bottleneck)).saturating_add(own).saturating_mul(4);
-    u32::try_from(window).unwrap_or(u32::MAX).min(LARGEST_WINDOW)
+    u32::try_from(window).unwrap_or(u32::MAX).min(Stack::LARGEST_WINDOW)
 }
 
 /// The greatest bandwidth-delay product that the bottleneck's schedule gives rise to, where it has `bdp` at first.

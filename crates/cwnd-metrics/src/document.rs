@@ -48,8 +48,9 @@ Each entry states the range of the metric's values; random scenarios check it in
 Of a part of a run from somewhere in it, metrics are those of a run with that warm-up and that duration.
 
 Metrics that are made from samples are there if the run is sampled. A study that asks for one samples by itself, every
-100 ms unless `[trace]` says otherwise; for `backoff_factor` and `epoch_time_s` at least every tenth of the shortest base RTT, up to a million times. Those of an emulated network are there if a real kernel ran over one
-(`engine = \"kernel\"`). Percentiles are interpolated between the two nearest values, as NumPy does.
+100 ms unless `[trace]` says otherwise; for `backoff_factor` and `epoch_time_s` at least every tenth of the shortest base RTT, up to a
+million times. Those of an emulated network are there if a real kernel ran over one (`engine = \"kernel\"`). Percentiles are
+interpolated between the two nearest values, as NumPy does.
 ";
 
 fn entry(metric: &Metric) -> String {

@@ -5,7 +5,8 @@ use crate::errors::{self, InputError};
 use crate::raised::caught;
 use crate::study::Study;
 use cwnd_metrics::RunMetrics;
-use cwnd_scenario::{LinkId, Outcome, Rate, Scenario, Time};
+use cwnd_scenario::{LinkId, Rate, Scenario, Time};
+use cwnd_sim::CountedRun;
 use pyo3::{
     prelude::*,
     types::{PyAny, PyBool},
@@ -16,27 +17,9 @@ use std::{str::FromStr, sync::Mutex};
 #[pyclass(frozen, module = "cwnd._cwnd")]
 pub struct Simulation {
     /// None after an algorithm has raised an exception in the middle of it. Algorithms may be moved between threads, not shared.
-    run: Mutex<Option<Run>>,
+    run: Mutex<Option<CountedRun<'static>>>,
     scenario: Scenario,
     classes: Classes,
-}
-
-/// The simulator's run, with what had happened when its warm-up ended.
-struct Run {
-    simulation: cwnd_sim::Simulation<'static>,
-    /// When the warm-up ends, while that is to come.
-    warm_up: Option<Time>,
-    before: Option<Outcome>,
-}
-
-impl Run {
-    fn until(&mut self, time: Time) {
-        if let Some(warm_up) = self.warm_up.take_if(|warm_up| *warm_up <= time) {
-            self.simulation.run_until(warm_up);
-            self.before = Some(self.simulation.outcome_before());
-        }
-        self.simulation.run_until(time);
-    }
 }
 
 /// The state of a flow at the time at which its simulation is halted.
@@ -87,8 +70,7 @@ impl Simulation {
             caught(|| cwnd_sim::Simulation::with_factory(&scenario, &|spec| classes.build(spec)));
         match simulation.and_then(|made| made) {
             Ok(simulation) => {
-                let warm_up = Some(scenario.warm_up).filter(|time| *time > Time::ZERO);
-                let run = Mutex::new(Some(Run { simulation, warm_up, before: None }));
+                let run = Mutex::new(Some(CountedRun::new(simulation)));
                 Ok(Simulation { run, scenario, classes })
             }
             Err(error) => Err(classes.take_raised().unwrap_or_else(|| errors::engine(error))),
@@ -192,14 +174,7 @@ impl Simulation {
 
     /// The metrics of the run up to now, as JSON: counted from the end of its warm-up, once that has come.
     fn metrics(&self) -> PyResult<String> {
-        let (outcome, scenario) = self.with_run(|run| {
-            let outcome = run.simulation.outcome();
-            let counted = match &run.before {
-                Some(before) => outcome.since(before),
-                None => outcome,
-            };
-            (counted, run.simulation.measured_scenario())
-        })?;
+        let (outcome, scenario) = self.with_run(|run| (run.outcome(), run.simulation.measured_scenario()))?;
         let metrics = RunMetrics::new(&scenario, &outcome);
         serde_json::to_string(&metrics).map_err(|error| errors::CwndError::new_err(error.to_string()))
     }
@@ -214,7 +189,7 @@ impl Simulation {
         self.with_run(|run| work(&mut run.simulation))
     }
 
-    fn with_run<T>(&self, work: impl FnOnce(&mut Run) -> T) -> PyResult<T> {
+    fn with_run<T>(&self, work: impl FnOnce(&mut CountedRun<'static>) -> T) -> PyResult<T> {
         let mut kept = self.run.lock().map_err(|_| ended())?;
         kept.as_mut().map(work).ok_or_else(ended)
     }

@@ -12,10 +12,12 @@ use std::time::Instant;
 const FORGET_AFTER: Nanos = Nanos::from_millis(2_000);
 
 /// The most small packets that are remembered: a receiver's ACKs are never acknowledged, nor lost.
+#[cfg(feature = "quinn")]
 const SMALL_PACKETS: usize = 1000;
-/// The largest packet that may have ACKs alone, bytes: quinn's has at most 64 ranges of up to four bytes, beyond headers, counts of marks
-/// and the tag.
-const LARGEST_ACK: u64 = 340;
+/// The largest packet that may have ACKs and control frames alone, bytes: quinn's ACK frame has at most 64 ranges of up to four bytes,
+/// beyond headers, counts of marks and the tag.
+#[cfg(feature = "quinn")]
+pub(crate) const LARGEST_WITHOUT_DATA: u64 = 340;
 
 /// The controller of one path: an adapter, and the packets in flight.
 #[derive(Debug)]
@@ -88,7 +90,7 @@ impl Controller {
     /// Handles a packet that leaves alone, of which the implementation does not tell whether it has more than ACKs. A large one does.
     #[cfg(feature = "quinn")]
     pub fn on_sent_alone(&mut self, now: Instant, bytes: u32, number: u64) {
-        if u64::from(bytes) > LARGEST_ACK {
+        if u64::from(bytes) > LARGEST_WITHOUT_DATA {
             return self.on_sent(now, bytes, number);
         }
         let now = self.at(now);
@@ -144,7 +146,7 @@ impl Controller {
         let mut last = last.or_else(|| self.small.take_sent_at(sent, None));
         while left > 0
             && let Some(packet) = last.take().or_else(|| match left {
-                ..=LARGEST_ACK => self.small.take_oldest(sent),
+                ..=LARGEST_WITHOUT_DATA => self.small.take_oldest(sent),
                 _ => self.packets.take_oldest(sent),
             })
         {

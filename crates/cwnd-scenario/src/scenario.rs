@@ -125,6 +125,11 @@ impl Scenario {
         self.flows.extend(arrivals.draw(self.seed, self.duration, room));
     }
 
+    /// Whether a flow has TCP.
+    pub fn has_tcp(&self) -> bool {
+        self.flows.iter().any(|flow| flow.transport.is_tcp())
+    }
+
     /// Returns whether the scenario draws anything from the seed. The random choices of algorithms, such as BBR's phase, are
     /// not known here.
     pub fn is_random(&self) -> bool {

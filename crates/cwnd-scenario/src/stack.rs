@@ -197,6 +197,12 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl Stack {
+    /// Bytes of the headers of IPv4 and UDP.
+    pub const IP_AND_UDP: u32 = 28;
+
+    /// The largest receive window, packets.
+    pub const LARGEST_WINDOW: u32 = 1 << 30;
+
     /// Bytes of a full data packet on the wire.
     pub fn full_packet(&self) -> u32 {
         self.payload + self.data_overhead
@@ -206,6 +212,11 @@ impl Stack {
     pub fn mtu(&self) -> Option<u32> {
         const ETHERNET: u32 = 14;
         (self.profile == StackProfile::Linux).then(|| self.full_packet() - ETHERNET)
+    }
+
+    /// Returns the payload of a UDP datagram over IPv4 that fills a packet, bytes; none for ns2.
+    pub fn udp_payload(&self) -> Option<u32> {
+        Some(self.mtu()?.saturating_sub(Stack::IP_AND_UDP))
     }
 
     /// ns-2.35's TCP-Linux agent (`Sack1` sink): `payload` bytes a packet and 40 bytes of headers, 50 with

@@ -108,7 +108,7 @@ fn check_stack(stack: &Stack, problems: &mut Vec<Problem>) {
     range("first_packet", u64::from(stack.first_packet.unwrap_or(1)), 1, u64::from(LARGEST_PACKET));
     range("ack_size", u64::from(stack.ack_size), 1, 65_000);
     range("initial_window", u64::from(stack.initial_window), 1, 1 << 20);
-    range("receive_window", u64::from(stack.receive_window), 1, 1 << 30);
+    range("receive_window", u64::from(stack.receive_window), 1, Stack::LARGEST_WINDOW.into());
     range("min_rto", stack.min_rto.0, 1_000_000, 60_000_000_000);
     range("initial_rto", stack.initial_rto.0, 1_000_000, 60_000_000_000);
     range("timer_hz", u64::from(stack.timer_hz), 0, 1_000_000);

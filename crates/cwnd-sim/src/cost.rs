@@ -222,7 +222,7 @@ mod tests {
         let long = |scenario: &mut Scenario| {
             scenario.network.links.iter_mut().for_each(|link| link.delay = Time::from_secs(5));
             scenario.duration = Time::from_secs(10_000);
-            scenario.stack.receive_window = 1 << 30;
+            scenario.stack.receive_window = cwnd_scenario::Stack::LARGEST_WINDOW;
         };
         assert!(cost_of(1, long).memory > 1e9);
     }

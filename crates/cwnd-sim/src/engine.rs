@@ -73,37 +73,36 @@ pub fn run_with_options(
     factory: Factory<'_>,
     options: &Options,
 ) -> Result<Outcome, EngineError> {
-    let mut run = Run {
-        simulation: Simulation::create(Cow::Borrowed(scenario), factory, options)?,
-        warm_up: Some(scenario.warm_up).filter(|time| *time > Time::ZERO),
-        before: None,
-    };
+    let mut run = CountedRun::new(Simulation::create(Cow::Borrowed(scenario), factory, options)?);
     let trace = scenario.sample.map(|every| run_sampled(&mut run, scenario, every, &options.helpers));
     run.until(scenario.duration);
     if options.helpers.is_stopped() {
         return Err(EngineError::stopped());
     }
-    let outcome = run.simulation.outcome();
     if cfg!(debug_assertions) {
+        let outcome = run.simulation.outcome();
         run.simulation.check_deliveries(&outcome).unwrap_or_else(|wrong| panic!("{wrong}"));
     }
-    let counted = match &run.before {
-        Some(before) => outcome.since(before),
-        None => outcome,
-    };
-    Ok(Outcome { trace, ..counted })
+    Ok(Outcome { trace, ..run.outcome() })
 }
 
-/// A simulation that records the outcome at the end of its warm-up.
-struct Run<'s> {
-    simulation: Simulation<'s>,
+/// A simulation whose outcome is counted from the end of its warm-up.
+pub struct CountedRun<'s> {
+    /// It is to be run by [`CountedRun::until`] alone.
+    pub simulation: Simulation<'s>,
     /// When the warm-up ends, while that is to come.
     warm_up: Option<Time>,
     /// What had happened then.
     before: Option<Outcome>,
 }
 
-impl Run<'_> {
+impl<'s> CountedRun<'s> {
+    /// Creates the run of a simulation that has not begun.
+    pub fn new(simulation: Simulation<'s>) -> CountedRun<'s> {
+        let warm_up = Some(simulation.scenario.warm_up).filter(|time| *time > Time::ZERO);
+        CountedRun { simulation, warm_up, before: None }
+    }
+
     /// Does everything before the time of a sample.
     fn until_sample(&mut self, time: Time, end: Time) {
         match self.warm_up {
@@ -113,7 +112,8 @@ impl Run<'_> {
         }
     }
 
-    fn until(&mut self, time: Time) {
+    /// Does everything that happens before a time; see [`Simulation::run_until`].
+    pub fn until(&mut self, time: Time) {
         if let Some(warm_up) = self.warm_up.take_if(|warm_up| *warm_up <= time) {
             self.simulation.run_until(warm_up);
             if self.simulation.is_stopped() {
@@ -123,11 +123,20 @@ impl Run<'_> {
         }
         self.simulation.run_until(time);
     }
+
+    /// Returns the outcome up to now: what came after the end of the warm-up, once that has come.
+    pub fn outcome(&self) -> Outcome {
+        let outcome = self.simulation.outcome();
+        match &self.before {
+            Some(before) => outcome.since(before),
+            None => outcome,
+        }
+    }
 }
 
 /// Run to the end, and record each flow that has started and is not short, and each queue, at 0, `every`, 2 `every`, …:
 /// the state just before what happens then.
-fn run_sampled(run: &mut Run<'_>, scenario: &Scenario, every: Time, helpers: &Helpers) -> Trace {
+fn run_sampled(run: &mut CountedRun<'_>, scenario: &Scenario, every: Time, helpers: &Helpers) -> Trace {
     let network = &scenario.network;
     let links = network.sampled_links();
     let mut trace = Trace {

@@ -36,7 +36,7 @@ mod unresponsive;
 pub mod watch;
 
 pub use check::check_with;
-pub use engine::{LINUX_VERSION, NS2_VERSION, Simulator, VERSION, run_with, run_with_options};
+pub use engine::{CountedRun, LINUX_VERSION, NS2_VERSION, Simulator, VERSION, run_with, run_with_options};
 pub use factory::{Factory, registered};
 pub use fast::Shortcuts;
 pub use outcome::LinkTotals;

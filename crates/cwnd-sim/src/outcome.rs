@@ -53,7 +53,7 @@ impl Simulation<'_> {
     }
 
     /// The same, as what [`Outcome::since`] takes off.
-    pub fn outcome_before(&self) -> Outcome {
+    pub(crate) fn outcome_before(&self) -> Outcome {
         self.outcome_with(self.bytes_left(true))
     }
 

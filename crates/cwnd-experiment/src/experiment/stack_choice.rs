@@ -57,8 +57,6 @@ pub enum EcnChoice {
 
 /// The receive window of ns2, and of a linux flow whose path has no bandwidth-delay product.
 pub(super) const USUAL_WINDOW: u32 = 100_000;
-/// The largest receive window, packets.
-pub(super) const LARGEST_WINDOW: u32 = 1 << 30;
 
 const NS2_PAYLOAD: u32 = 1_000;
 const LINUX_MTU: u32 = 1_500;

@@ -9,7 +9,7 @@ const RECOVERIES: [(&str, Recovery); 4] =
 
 /// The value of a setting of TCP, if a flow has TCP.
 fn of_tcp(scenario: &Scenario, value: Option<String>) -> Option<String> {
-    value.filter(|_| scenario.flows.iter().any(|flow| flow.transport.is_tcp()))
+    value.filter(|_| scenario.has_tcp())
 }
 
 /// Settings of the stack, in the order of their documentation.

@@ -1,7 +1,9 @@
 //! Checks of scenarios with QUIC flows.
 
 use crate::{noq, quinn};
-use cwnd_scenario::{AlgorithmSpec, Cost, FlowSpec, Problem, Scenario, StackProfile, Traffic, Transport};
+use cwnd_scenario::{
+    AlgorithmSpec, Cost, FlowSpec, Problem, Scenario, Stack, StackProfile, Traffic, Transport,
+};
 use cwnd_sim::Factory;
 
 /// Algorithms that seed their random numbers from the operating system, and let no caller seed them.
@@ -9,8 +11,6 @@ const UNSEEDED: [&str; 2] = ["bbr3@noq", "bbr@quinn"];
 
 /// The least UDP payload of a QUIC datagram (RFC 9000 section 14), bytes.
 const LEAST_PAYLOAD: u32 = 1200;
-/// Bytes of an IPv4 and a UDP header.
-pub const IP_AND_UDP: u32 = 28;
 /// The memory of a connection, bytes: both ends with their buffers and TLS. 200 connections took 98 MB.
 const CONNECTION_MEMORY: f64 = 500_000.0;
 /// The memory of packets, as a multiple of TCP's: they have their payload, and records at three places.
@@ -89,9 +89,10 @@ fn check_stack(scenario: &Scenario, problems: &mut Vec<Problem>) {
                 StackProfile::Ns2.name()
             ),
         ),
-        Some(mtu) if mtu < LEAST_PAYLOAD + IP_AND_UDP => {
-            problem("mtu", format!("is {mtu} bytes; QUIC flows need at least {}", LEAST_PAYLOAD + IP_AND_UDP))
-        }
+        Some(mtu) if mtu < LEAST_PAYLOAD + Stack::IP_AND_UDP => problem(
+            "mtu",
+            format!("is {mtu} bytes; QUIC flows need at least {}", LEAST_PAYLOAD + Stack::IP_AND_UDP),
+        ),
         Some(_) => {}
     }
 }

@@ -1,5 +1,6 @@
 //! One end of a QUIC flow as a host of the network.
 
+use crate::controller::LARGEST_WITHOUT_DATA;
 use crate::controllers::{Controllers, Settings};
 use crate::host::log::Log;
 use crate::host::meter::Meter;
@@ -95,9 +96,6 @@ pub trait HostEndpoint {
     fn progress(&mut self) -> Progress;
 }
 
-/// A larger datagram of the sender has data of the stream: smaller ones may have acknowledgements and control frames alone, bytes.
-const LARGEST_WITHOUT_DATA: usize = 340;
-
 /// Counts of packets after the handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -183,7 +181,8 @@ impl End {
         self.peer.receive(now, &datagram.payload, datagram.ecn);
         if datagram.kind() != Kind::Handshake {
             let is_new = self.peer.stream_bytes() > before;
-            let has_data = datagram.kind() == Kind::Data && datagram.payload.len() > LARGEST_WITHOUT_DATA;
+            let has_data =
+                datagram.kind() == Kind::Data && datagram.payload.len() as u64 > LARGEST_WITHOUT_DATA;
             let counts = &mut self.counts;
             counts.marked += u64::from(datagram.ecn == Codepoint::Ce);
             // A copy may come before what it is a copy of.

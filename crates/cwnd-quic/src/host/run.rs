@@ -1,6 +1,6 @@
 //! A run under way: hosts at the ends of a network, driven event by event.
 
-use crate::host::check::{IP_AND_UDP, as_tcp};
+use crate::host::check::as_tcp;
 use crate::host::end::{End, HostEndpoint, Plan, Times};
 use crate::host::log::Log;
 use crate::host::meter::Meter;
@@ -221,8 +221,7 @@ fn quic_ends(
     factory: Factory<'_>,
 ) -> Result<([End; 2], Meter, u32), String> {
     let flow = &scenario.flows[number];
-    let mtu = scenario.stack.mtu().ok_or("its packets have no IP headers")?;
-    let payload = mtu - IP_AND_UDP;
+    let payload = scenario.stack.udp_payload().ok_or("its packets have no IP headers")?;
     // It begins when the handshake of a TCP flow would.
     let start = (scenario.start_of(number).0 + origin).saturating_sub(setup::handshake_time(scenario, flow));
     let channel = 2 * number as u32;

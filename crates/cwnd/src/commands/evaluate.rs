@@ -204,11 +204,10 @@ fn evaluate(flags: &Flags, engines_of: EnginesOf<'_>) -> Result<Evaluation, Fail
         // What would be refused after minutes of simulation is refused now.
         engines::engine(flags.engine)?;
     }
-    let against: Vec<String> = flags.against.0.iter().map(ToString::to_string).collect();
-    let field = Field::new(&candidate, &against);
+    let field = Field::new(&candidate, &against(flags));
     let library = Library::new(flags.studies.as_deref());
     let criteria = library.criteria(flags.section.as_deref())?;
-    let scale = if flags.quick { RunScale::Quick } else { RunScale::Paper };
+    let scale = scale(flags);
     let command = command(flags, &field);
     let directory = flags.out.clone().unwrap_or_else(|| plan::directory(&candidate, scale));
 
@@ -262,16 +261,25 @@ fn judged(flags: &Flags, ledger: &Ledger, changes: &[Change]) -> Result<(), Fail
     if count == 0 { Ok(()) } else { Err(Failure::broken(format!("--fail-on: {count} {what}"))) }
 }
 
+/// Returns what the algorithm is compared with, the reference first.
+fn against(flags: &Flags) -> Vec<String> {
+    flags.against.0.iter().map(ToString::to_string).collect()
+}
+
+/// Returns how much of the studies is run.
+fn scale(flags: &Flags) -> RunScale {
+    if flags.quick { RunScale::Quick } else { RunScale::Paper }
+}
+
 /// Returns what the names of the files have that are of a part, or of other references: they do not take the place of those of the whole.
 fn part(flags: &Flags) -> String {
-    let against = if super::advise::candidates::list(AGAINST).as_ref() == Ok(&flags.against) {
+    let others = if super::advise::candidates::list(AGAINST).as_ref() == Ok(&flags.against) {
         String::new()
     } else {
-        let names: Vec<String> = flags.against.0.iter().map(ToString::to_string).collect();
-        format!("-against-{}", plan::plain(&names.join(",")))
+        format!("-against-{}", plan::plain(&against(flags).join(",")))
     };
     let section = flags.section.as_ref().map_or(String::new(), |section| format!("-{section}"));
-    against + &section
+    others + &section
 }
 
 /// Reads the ledger of `--diff`. One of other references, or of another part, has other verdicts of the same algorithm.
@@ -282,16 +290,14 @@ fn read(path: &Path, flags: &Flags) -> Result<Ledger, Failure> {
     if ledger.format != FORMAT {
         return Err(wrong(format!("its format is `{}`, and this program writes `{FORMAT}`", ledger.format)));
     }
-    let against: Vec<String> = flags.against.0.iter().map(ToString::to_string).collect();
-    let field = Field::new(&plan::candidate(&flags.algorithm)?, &against);
+    let field = Field::new(&plan::candidate(&flags.algorithm)?, &against(flags));
     let name = |candidate: &str| candidate.split(':').next().unwrap_or_default().to_owned();
-    let scale = if flags.quick { RunScale::Quick } else { RunScale::Paper };
     let of = |section: &Option<String>| section.clone().unwrap_or_else(|| "all".to_owned());
     // Another version of the algorithm may have other parameters.
     let same = [
         ("algorithm", name(&ledger.candidate), name(&field.candidate)),
         ("reference", ledger.reference.clone(), field.reference.clone()),
-        ("scale", ledger.scale.clone(), scale.to_string()),
+        ("scale", ledger.scale.clone(), scale(flags).to_string()),
         ("section", of(&ledger.section), of(&flags.section)),
     ];
     match same.iter().find(|(_, before, now)| before != now) {

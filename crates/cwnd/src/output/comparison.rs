@@ -100,9 +100,6 @@ const SACRIFICES: [Sacrifice; 12] = [
     Sacrifice::Shorten("algorithm", 10),
 ];
 
-/// Bytes of the headers of IPv4 and UDP.
-const IP_AND_UDP: u32 = 28;
-
 /// Stands behind the name of what is not valid.
 const DOUBT: &str = " (!)";
 
@@ -395,15 +392,12 @@ fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>], emulated: bool) ->
         1 => format!("seed {}", scenario.seed),
         many => format!("seeds {} to {}", scenario.seed, scenario.seed + many as u64 - 1),
     };
-    let has_tcp = scenario.flows.iter().any(|flow| flow.transport.is_tcp());
-    let size = match stack.mtu().filter(|_| !has_tcp) {
-        Some(mtu) => format!(
-            "UDP datagrams of {} in packets of {}",
-            bytes(mtu - IP_AND_UDP),
-            bytes(stack.full_packet())
-        ),
-        None => format!("{} of payload in packets of {}", bytes(stack.payload), bytes(stack.full_packet())),
+    let has_tcp = scenario.has_tcp();
+    let payload = match stack.udp_payload().filter(|_| !has_tcp) {
+        Some(datagram) => format!("UDP datagrams of {}", bytes(datagram)),
+        None => format!("{} of payload", bytes(stack.payload)),
     };
+    let size = format!("{payload} in packets of {}", bytes(stack.full_packet()));
     let choices = [
         (has_tcp && !stack.sack, "no SACK"),
         (has_tcp && !stack.timestamps, "no timestamps"),

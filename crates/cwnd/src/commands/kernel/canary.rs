@@ -184,10 +184,15 @@ pub fn run(flags: &CanaryFlags) -> Result<(), Failure> {
         "new connections get what they got before, as do open canaries ({returned} have returned so far)"
     );
     let promoted = flags.promote && matches!(ending, Ending::Kept);
-    let selection = promoted.then(|| load::select(&cgroup, &name).map_err(failure)).transpose();
-    let pin = selection.as_ref().ok().and_then(|selection| Some(selection.as_ref()?.pin.clone()));
+    let (pin, refused) = match promoted.then(|| load::select(&cgroup, &name)) {
+        None => (None, None),
+        Some(Ok(selection)) => (Some(selection.pin), None),
+        Some(Err(error)) => (None, Some(error)),
+    };
     print(Event::end(&ending, returned, pin.as_deref()))?;
-    selection?;
+    if let Some(error) = refused {
+        return Err(failure(error));
+    }
     match (ending, pin) {
         (Ending::Kept, _) if flags.json => Ok(()),
         (Ending::Kept, Some(pin)) => output::print(&format!(
