@@ -21,6 +21,9 @@
 //! window), `cwnd_limited` and `app_limited` (`yes` or `no`), `round=new`, and for a delivery-rate sample `delivered`, `interval`,
 //! `prior_delivered`, `tx_in_flight`. `in_flight` and `flight_size` of an episode default to the window.
 //!
+//! What no connection can have is refused: an episode within another one (but a timeout), `cumulative` past what was delivered, more marks
+//! than delivered segments, an idle time from before the connection.
+//!
 //! Names of `expect`: `cwnd`, `ssthresh`, `pacing_rate`, `recovery_cwnd` (the window that recovery aims at), `slow_start` (1 or 0), and
 //! each value that the algorithm shows of its state (`cwnd algorithms NAME` lists them).
 //!

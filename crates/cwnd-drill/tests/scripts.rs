@@ -42,3 +42,38 @@ fn fixtures_of_events_pass() {
         assert!(result.is_ok(), "{}", cwnd_drill::events::text(&path.display().to_string(), &result));
     }
 }
+
+/// Events that no connection can have.
+#[test]
+fn impossible_events_are_refused() {
+    for (events, message) in [
+        ("init mss=0", "mss=0: write a number of bytes from 1 to 65535"),
+        ("init cwnd=inf", "cwnd=inf: write a number of segments from 1"),
+        ("init rtt=0ms", "`rtt` must be more than zero"),
+        ("init\nrecovered", "no episode is open that could end: `loss`, `ecn` or `timeout` begins one"),
+        ("init\nundo", "there was no episode that could prove spurious"),
+        ("init\nloss\nloss", "an episode is on, and this would begin another: `recovered` ends it"),
+        ("init\nloss\necn", "an episode is on, and this would begin another: `recovered` ends it"),
+        ("init at=2s\nidle at=3s for=2s", "`for` is longer than the connection has lasted"),
+        ("init\nack acked=1 cumulative=2", "`cumulative` passes segments that were not delivered (`acked`)"),
+        (
+            "init\nack acked=1 marked=2",
+            "`marked` is more than `acked`: marks are counted in delivered segments",
+        ),
+        (
+            "init\nack acked=3 interval=1ms prior_delivered=4",
+            "prior_delivered=4: only 3 were delivered so far",
+        ),
+    ] {
+        match cwnd_drill::events::run(&format!("algorithm newreno\n{events}\n")) {
+            Err(cwnd_drill::events::EventsError::Line(error)) => {
+                assert_eq!(error.message, message, "{events}")
+            }
+            other => panic!("{events}: {other:?}"),
+        }
+    }
+    // Congestion notifications become losses, a timeout can interrupt anything, and SACKed segments are acknowledged later.
+    let possible = "algorithm newreno\ninit\necn\nloss\ntimeout\nloss\nrecovered\nundo\nack acked=2 cumulative=0\n\
+                    ack acked=1 cumulative=3\nexpect cwnd=1~1e9\n";
+    assert!(cwnd_drill::events::run(&possible).is_ok(), "{:?}", cwnd_drill::events::run(&possible));
+}

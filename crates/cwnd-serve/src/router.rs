@@ -28,8 +28,8 @@ use crate::{
 use axum::{
     Json, Router,
     body::{Body, to_bytes},
-    extract::{Path, Request, State},
-    http::{HeaderName, HeaderValue, StatusCode, header},
+    extract::{FromRequestParts, Path, Request, State},
+    http::{HeaderName, HeaderValue, StatusCode, header, request::Parts},
     middleware::{Next, from_fn_with_state},
     response::{
         IntoResponse, Response,
@@ -169,11 +169,25 @@ async fn stores(State(shared): SharedState) -> Result<Response, Refusal> {
     reading(&shared, |shared| Ok(shared.stores.list())).await
 }
 
-async fn store(State(shared): SharedState, Path(id): Path<usize>) -> Result<Response, Refusal> {
+/// The store's number in an address.
+struct StoreId(usize);
+
+impl<S: Send + Sync> FromRequestParts<S> for StoreId {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<StoreId, Refusal> {
+        let number = Path::<usize>::from_request_parts(parts, state).await;
+        number.map(|Path(id)| StoreId(id)).map_err(|_not_a_number| {
+            Refusal::new(StatusCode::NOT_FOUND, "stores are numbered, from 0 on: /api/stores/0")
+        })
+    }
+}
+
+async fn store(State(shared): SharedState, StoreId(id): StoreId) -> Result<Response, Refusal> {
     reading(&shared, move |shared| shared.stores.detail(id)).await
 }
 
-async fn report(State(shared): SharedState, Path(id): Path<usize>) -> Result<Response, Refusal> {
+async fn report(State(shared): SharedState, StoreId(id): StoreId) -> Result<Response, Refusal> {
     let html = blocking(&shared, move |shared| shared.stores.report(id)).await?;
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
@@ -182,11 +196,11 @@ async fn report(State(shared): SharedState, Path(id): Path<usize>) -> Result<Res
     Ok((headers, html).into_response())
 }
 
-async fn start(State(shared): SharedState, Path(id): Path<usize>) -> Result<StatusCode, Refusal> {
+async fn start(State(shared): SharedState, StoreId(id): StoreId) -> Result<StatusCode, Refusal> {
     blocking(&shared, move |shared| shared.studies.start(id)).await.map(|()| StatusCode::ACCEPTED)
 }
 
-async fn stop(State(shared): SharedState, Path(id): Path<usize>) -> Result<StatusCode, Refusal> {
+async fn stop(State(shared): SharedState, StoreId(id): StoreId) -> Result<StatusCode, Refusal> {
     blocking(&shared, move |shared| shared.studies.stop(id)).await.map(|()| StatusCode::ACCEPTED)
 }
 

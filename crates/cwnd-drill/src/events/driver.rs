@@ -20,6 +20,7 @@ pub(super) struct Driver {
     algorithm: Box<dyn CongestionControl>,
     window: Window,
     started: bool,
+    began: Nanos,
     now: Nanos,
     state: State,
     srtt: Nanos,
@@ -28,6 +29,9 @@ pub(super) struct Driver {
     delivered: u64,
     round: u64,
     timeouts: u32,
+    had_episode: bool,
+    /// Delivered segments that no cumulative ACK has passed.
+    selectively_acked: u64,
 }
 
 impl Driver {
@@ -54,6 +58,7 @@ impl Driver {
             algorithm,
             window: Window::new(&WindowConfig::default()),
             started: false,
+            began: Nanos::ZERO,
             now: Nanos::ZERO,
             state: State::Open,
             srtt: Nanos::ZERO,
@@ -62,6 +67,8 @@ impl Driver {
             delivered: 0,
             round: 0,
             timeouts: 0,
+            had_episode: false,
+            selectively_acked: 0,
         })
     }
 
@@ -89,6 +96,10 @@ impl Driver {
             "timeout" => self.congestion(line, CongestionKind::Timeout),
             "recovered" => {
                 line.allow(&["at"])?;
+                if self.state == State::Open {
+                    return Err(line
+                        .error("no episode is open that could end: `loss`, `ecn` or `timeout` begins one"));
+                }
                 if self.state != State::Loss && !self.algorithm.needs().owns_recovery {
                     let ssthresh = self.window.ssthresh;
                     self.window.set_cwnd(ssthresh);
@@ -99,6 +110,9 @@ impl Driver {
             }
             "undo" => {
                 line.allow(&["at", "cwnd", "ssthresh"])?;
+                if !self.had_episode {
+                    return Err(line.error("there was no episode that could prove spurious"));
+                }
                 let cwnd = line.number("cwnd")?.unwrap_or(self.window.cwnd);
                 self.window.set_cwnd(self.window.cwnd.max(cwnd));
                 let ssthresh = line.number("ssthresh")?.unwrap_or(self.window.ssthresh);
@@ -109,7 +123,10 @@ impl Driver {
             }
             "idle" => {
                 line.allow(&["at", "for"])?;
-                let idle = line.time("for")?.unwrap_or(Nanos::ZERO).min(now);
+                let idle = line.time("for")?.unwrap_or(Nanos::ZERO);
+                if idle.0 > now.0 - self.began.0 {
+                    return Err(line.error("`for` is longer than the connection has lasted"));
+                }
                 self.algorithm.on_idle_restart(&mut self.window, now, idle);
                 Ok(())
             }
@@ -136,12 +153,21 @@ impl Driver {
             Some("exact") => EcnMode::Exact,
             Some(other) => return Err(line.error(format!("ecn={other}: write off, classic or exact"))),
         };
-        let rtt = line.time("rtt")?.filter(|rtt| rtt.0 > 0);
+        let rtt = line.positive_time("rtt")?;
+        let cwnd = line.number("cwnd")?.unwrap_or(10.0);
+        if !(1.0..f64::INFINITY).contains(&cwnd) {
+            return Err(line.error(format!("cwnd={cwnd}: write a number of segments from 1")));
+        }
+        let mss = line.count("mss")?.unwrap_or(1000);
+        if !(1..=65_535).contains(&mss) {
+            return Err(line.error(format!("mss={mss}: write a number of bytes from 1 to 65535")));
+        }
         self.now = line.time("at")?.unwrap_or(Nanos::ZERO);
+        self.began = self.now;
         self.window = Window::new(&WindowConfig {
-            initial_cwnd: line.number("cwnd")?.filter(|cwnd| cwnd.is_finite()).unwrap_or(10.0).max(1.0),
+            initial_cwnd: cwnd,
             initial_ssthresh: line.number("ssthresh")?.unwrap_or(f64::INFINITY),
-            mss: line.count("mss")?.unwrap_or(1000).clamp(1, 65_535),
+            mss,
             arithmetic,
             ..WindowConfig::default()
         });
@@ -188,11 +214,14 @@ impl Driver {
         ];
         line.allow(KEYS)?;
         let acked = line.count("acked")?.ok_or_else(|| line.error("`ack` needs the key `acked`"))?;
-        let rtt = line.time("rtt")?.filter(|rtt| rtt.0 > 0);
+        let rtt = line.positive_time("rtt")?;
         if let Some(rtt) = rtt {
             self.sample(rtt);
         }
         let cumulative = line.count("cumulative")?.unwrap_or(acked);
+        self.selectively_acked = (self.selectively_acked + u64::from(acked))
+            .checked_sub(u64::from(cumulative))
+            .ok_or_else(|| line.error("`cumulative` passes segments that were not delivered (`acked`)"))?;
         let in_flight = line.count("in_flight")?.unwrap_or(self.window.cwnd.min(1e9) as u32);
         let round_start = match line.text("round") {
             None => false,
@@ -206,12 +235,15 @@ impl Driver {
             self.timeouts = 0;
         }
         let (lost, marked) = (line.count("lost")?.unwrap_or(0), line.count("marked")?.unwrap_or(0));
+        if marked > acked {
+            return Err(line.error("`marked` is more than `acked`: marks are counted in delivered segments"));
+        }
         let app_limited = line.switch("app_limited", false)?;
         let rate = match line.time("interval")? {
             None => None,
             Some(interval) => Some(RateSample {
-                delivered: u64::from(line.count("delivered")?.unwrap_or(acked)),
-                prior_delivered: line.count("prior_delivered")?.map_or(prior, u64::from),
+                delivered: self.delivered_by_now(line, "delivered", u64::from(acked))?,
+                prior_delivered: self.delivered_by_now(line, "prior_delivered", prior)?,
                 interval,
                 app_limited,
                 tx_in_flight: line.count("tx_in_flight")?.unwrap_or(in_flight.saturating_add(acked)),
@@ -245,8 +277,26 @@ impl Driver {
         Ok(())
     }
 
+    /// Returns a count of a delivery-rate sample, which is no more than what was delivered.
+    fn delivered_by_now(&self, line: &Line, key: &str, default: u64) -> Result<u64, ScriptError> {
+        let count = line.count(key)?.map_or(default, u64::from);
+        match count <= self.delivered {
+            true => Ok(count),
+            false => Err(line.error(format!("{key}={count}: only {} were delivered so far", self.delivered))),
+        }
+    }
+
     fn congestion(&mut self, line: &Line, kind: CongestionKind) -> Result<(), ScriptError> {
         line.allow(&["at", "in_flight", "flight_size", "lost"])?;
+        let is_on = match kind {
+            CongestionKind::Loss => self.state == State::Recovery,
+            CongestionKind::Ecn => matches!(self.state, State::Recovery | State::Cwr),
+            CongestionKind::Timeout => false,
+        };
+        if is_on {
+            return Err(line.error("an episode is on, and this would begin another: `recovered` ends it"));
+        }
+        self.had_episode = true;
         let window = self.window.cwnd.min(1e9) as u32;
         let in_flight = line.count("in_flight")?.unwrap_or(window);
         self.timeouts += u32::from(kind == CongestionKind::Timeout);

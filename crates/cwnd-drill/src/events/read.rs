@@ -104,6 +104,14 @@ impl Line {
         Ok(Some(Nanos(nanos.round() as u64)))
     }
 
+    /// Returns a time above zero.
+    pub fn positive_time(&self, key: &str) -> Result<Option<Nanos>, ScriptError> {
+        match self.time(key)? {
+            Some(Nanos(0)) => Err(self.error(format!("`{key}` must be more than zero"))),
+            time => Ok(time),
+        }
+    }
+
     /// Returns whether a key is `yes`.
     pub fn switch(&self, key: &str, default: bool) -> Result<bool, ScriptError> {
         match self.text(key) {

@@ -10,7 +10,7 @@ use crate::state::{PRIVATE_WORDS, SocketState};
 use libbpf_rs::{Iter, Link, Object};
 use std::{
     collections::BTreeMap,
-    io::Read,
+    io::{self, Read},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
 };
@@ -74,8 +74,7 @@ pub fn sockets_of(objects: &[LoadedObject], counted: &Sockets) -> Vec<usize> {
     let same_name = |object: &LoadedObject| {
         objects.iter().filter(|other| other.kernel_name == object.kernel_name).count() > 1
     };
-    let read =
-        objects.iter().any(same_name).then(|| SocketReader::new().map(|reader| reader.read()).ok()).flatten();
+    let read = objects.iter().any(same_name).then(|| SocketReader::new().ok()?.read().ok()).flatten();
     // Where sockets cannot be read, each object may have all those of its name.
     let of_object = |object: &LoadedObject| match read.as_ref().filter(|_| same_name(object)) {
         Some(read) => read.iter().filter(|socket| socket.object == Some(object.id)).count(),
@@ -105,34 +104,38 @@ impl SocketReader {
     }
 
     /// Reads the sockets of every network namespace, those that listen included.
-    pub fn read(&self) -> Vec<ObservedSocket> {
-        let objects = self.objects().unwrap_or_default();
+    ///
+    /// # Errors
+    /// The kernel could not tell them, as when memory is short.
+    pub fn read(&self) -> io::Result<Vec<ObservedSocket>> {
+        let objects = self.objects()?;
         let here = |namespace: &Path| {
             let id = inode(Path::new("/proc/thread-self/ns/net")).unwrap_or_default();
-            let bytes = content(&self.sockets).unwrap_or_default();
+            let bytes = content(&self.sockets)?;
             let sockets =
                 bytes.chunks_exact(RECORD).map(|record| ObservedSocket::new(namespace, id, record, &objects));
-            sockets.collect::<Vec<_>>()
+            Ok(sockets.collect::<Vec<_>>())
         };
         // A namespace that has gone since has no sockets.
-        in_each_namespace(here).into_iter().flatten().collect()
+        let of_each = in_each_namespace(here).into_iter().collect::<io::Result<Vec<_>>>()?;
+        Ok(of_each.into_iter().flatten().collect())
     }
 
     /// Returns the number of each loaded object by the address of its operations.
-    fn objects(&self) -> Option<BTreeMap<u64, u32>> {
+    fn objects(&self) -> io::Result<BTreeMap<u64, u32>> {
         let bytes = content(&self.operations)?;
         let words =
             bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("eight bytes")));
         let words: Vec<u64> = words.collect();
-        Some(words.chunks_exact(2).map(|pair| (pair[0], pair[1] as u32)).collect())
+        Ok(words.chunks_exact(2).map(|pair| (pair[0], pair[1] as u32)).collect())
     }
 }
 
 /// Runs an iterator, in the thread's network namespace.
-fn content(link: &Link) -> Option<Vec<u8>> {
+fn content(link: &Link) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    Iter::new(link).ok()?.read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    Iter::new(link).map_err(io::Error::other)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 impl ObservedSocket {

@@ -32,7 +32,7 @@ fn sockets_are_read_with_the_state_of_their_algorithm() {
         send(&mut client, &mut server);
         send(&mut server, &mut client);
         let objects = load::loaded().unwrap();
-        let sockets = reader.read();
+        let sockets = reader.read().unwrap();
         let found = sockets.iter().find(|socket| socket.congestion_control == name).expect("it is read");
         assert_eq!((found.local, found.remote), (client.local_addr()?, client.peer_addr()?));
         assert!(found.is_established() && found.bytes_acked >= 300_000 && found.cwnd >= 2, "{found:?}");

@@ -112,10 +112,13 @@ impl<S> Kind<S> {
             Some(value) if value.text().is_empty() => {
                 return Err(value.error(format!("`{}` has no value", parameter.name)));
             }
-            Some(value) => parameter
-                .takes
-                .read(value.text())
-                .map_err(|message| value.error(format!("`{}`: {message}", parameter.name)))?,
+            Some(value) => parameter.takes.read(value.text()).map_err(|message| {
+                let message = match value.text().contains(['=', ';']) {
+                    true => "a comma stands between two parameters".to_owned(),
+                    false => message,
+                };
+                value.error(format!("`{}`: {message}", parameter.name))
+            })?,
         };
         if !said.contains(&parameter.name) {
             said.push(parameter.name);

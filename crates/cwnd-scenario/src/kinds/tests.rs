@@ -137,6 +137,8 @@ fn errors_say_what_would_be_right() {
         refused::<Discipline>("codel:target=0.1 us"),
         refused::<Discipline>("codel:5 ms"),
         refused::<Discipline>("codel:target=5 ms,target=6 ms"),
+        refused::<Discipline>("codel:target=5 ms;interval=100 ms"),
+        refused::<Discipline>("codel:target=5 ms interval=100 ms"),
         refused::<Discipline>("codel:target="),
         refused::<Discipline>("codel:"),
         refused::<Discipline>(""),

@@ -12,7 +12,7 @@ use crate::{failure::Failure, output};
 use clap::{Args, Subcommand};
 use cwnd_kernel::{
     KernelAlgorithm,
-    load::{Approved, HostProgram, LoadError},
+    load::{Approved, HostProgram, LoadError, ObservedSocket, SocketReader},
 };
 use cwnd_report::table::{Align, Sacrifice, Table};
 use std::{fs, path::PathBuf};
@@ -195,6 +195,11 @@ fn failure(error: LoadError) -> Failure {
         LoadError::Parameter(why) => Failure::bad_input(why),
         error => Failure::broken(error.to_string()),
     }
+}
+
+/// Reads the sockets of every network namespace.
+fn read(reader: &cwnd_kernel::load::SocketReader) -> Result<Vec<cwnd_kernel::load::ObservedSocket>, Failure> {
+    reader.read().map_err(|error| Failure::broken(format!("the sockets cannot be read: {error}")))
 }
 
 #[cfg(test)]

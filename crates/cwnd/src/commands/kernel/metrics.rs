@@ -58,7 +58,7 @@ pub fn run(flags: &MetricsFlags) -> Result<(), Failure> {
     flags.digests.check(&load::SOCKETS)?;
     let reader = SocketReader::new().map_err(failure)?;
     if flags.once {
-        return output::print(&metrics(&reader.read(), None)?);
+        return output::print(&metrics(&super::read(&reader)?, None)?);
     }
     let stop = interrupt::catch().map_err(Failure::broken)?;
     let failed = |error: io::Error| Failure::broken(format!("--listen {}: {error}", flags.listen));
@@ -71,22 +71,23 @@ pub fn run(flags: &MetricsFlags) -> Result<(), Failure> {
     output::print(&format!("http://{address}/metrics; Ctrl-C ends it\n"))?;
     let mut totals = Totals::default();
     let read = |totals: &mut Totals| {
-        let sockets = reader.read();
+        let sockets = super::read(&reader)?;
         totals.add(&sockets);
-        sockets
+        Ok(sockets)
     };
-    read(&mut totals);
+    read(&mut totals)?;
     let mut last = Instant::now();
     while !stop.load(Ordering::Relaxed) {
         if last.elapsed() >= PERIOD {
-            read(&mut totals);
+            // The next reading tells what has come since the one before.
+            let _unread = read(&mut totals);
             last = Instant::now();
         }
         match listener.accept() {
             // A client that goes away is its own affair.
             Ok((stream, _)) => {
                 let answered = answer(&stream, || {
-                    let sockets = read(&mut totals);
+                    let sockets = read(&mut totals)?;
                     metrics(&sockets, Some(&totals))
                 });
                 drop(answered);

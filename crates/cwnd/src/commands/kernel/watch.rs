@@ -2,7 +2,7 @@
 
 mod document;
 
-use super::{DigestsFlag, failure};
+use super::{DigestsFlag, failure, read};
 use crate::{commands::lab::live::Screen, failure::Failure, interrupt, output, terminal};
 use clap::Args;
 use cwnd_kernel::load::{self, LoadedObject, ObservedSocket, SocketReader};
@@ -72,7 +72,7 @@ pub fn run(flags: &WatchFlags) -> Result<(), Failure> {
     loop {
         let shown = Instant::now();
         let objects = load::loaded().map_err(failure)?;
-        let sockets = selected(reader.read(), flags.all);
+        let sockets = selected(read(&reader)?, flags.all);
         match flags.json {
             true => output::print(&document::line(&sockets, &objects, flags.most))?,
             false => screen.show(&text(&sockets, &objects, flags, terminal::columns()))?,

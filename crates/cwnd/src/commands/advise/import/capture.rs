@@ -69,7 +69,7 @@ fn import(flow: &Flow, connections: usize) -> Import {
         Some((rate, window)) => Finding::found(
             rate * share,
             format!(
-                "most data acknowledged in {} s, x {share:.3} for headers; a lower bound, but up to 5 % too much where an \
+                "most data acknowledged in {} s, x {share:.3} for headers; a lower bound, but some 5 % too much where an \
                  ACK ends a recovery",
                 decimals(window)
             ),
