@@ -1,6 +1,6 @@
 //! What programs in a network leave running ends with the network.
 
-use crate::namespace::Namespace;
+use crate::{namespace::Namespace, program::code_of_ended};
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -72,6 +72,11 @@ impl Server {
         command.arg("-c").arg(line).process_group(0);
         // Standard input and output are the program's.
         command.stdin(Stdio::null()).stdout(io::stderr()).spawn().map(Server)
+    }
+
+    /// Returns its exit code if it has failed: it has ended, and not with zero.
+    pub fn failed(&self) -> Option<i32> {
+        code_of_ended(&self.0).ok().flatten().filter(|code| *code != 0)
     }
 }
 

@@ -86,17 +86,7 @@ impl Program {
     /// # Errors
     /// If the kernel does not tell.
     pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
-        // SAFETY: zeros are a valid `siginfo_t`, which the call fills.
-        let has_ended = unsafe {
-            let mut info: libc::siginfo_t = std::mem::zeroed();
-            // It stays a child for now: no signal may go to another process that gets its number.
-            let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-            if libc::waitid(libc::P_PID, self.0.id(), &raw mut info, options) != 0 {
-                return Err(io::Error::last_os_error());
-            }
-            info.si_pid() != 0
-        };
-        if !has_ended {
+        if code_of_ended(&self.0)?.is_none() {
             return Ok(None);
         }
         PROGRAM.store(0, Ordering::SeqCst);
@@ -107,6 +97,21 @@ impl Program {
 impl Drop for Program {
     fn drop(&mut self) {
         PROGRAM.store(0, Ordering::SeqCst);
+    }
+}
+
+/// Returns the exit code of a child that has ended, as shells have it; nothing if it has not. It stays a child until it is waited for: no
+/// signal may go to another process that gets its number.
+pub(crate) fn code_of_ended(child: &Child) -> io::Result<Option<i32>> {
+    // SAFETY: zeros are a valid `siginfo_t`, which the call fills, with that of a child's end.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        if libc::waitid(libc::P_PID, child.id(), &raw mut info, options) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let killed = info.si_code != libc::CLD_EXITED;
+        Ok((info.si_pid() != 0).then(|| info.si_status() + if killed { 128 } else { 0 }))
     }
 }
 

@@ -172,6 +172,10 @@ fn a_program_runs_in_the_network_of_a_study() {
     assert!(output.status.success(), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(text.contains("198.18.0.1/32") && text.contains("to 198.19.0.1"), "{text}");
+    let output = shell(&["--server", "exit 7", "--", "sleep", "0.5"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let note = "note: the command of --server has ended with exit code 7";
+    assert_eq!(stderr(&output).matches(note).count(), 1, "{}", stderr(&output));
     let output = shell(&["--", "sh", "-c", "exit 3"]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let output = shell(&["--", "no-such-program"]);

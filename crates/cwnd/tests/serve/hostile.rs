@@ -181,7 +181,10 @@ fn no_address_reaches_a_file_beyond_the_page() {
     for number in ["x", "-1", "1"] {
         let refused = server.get(&format!("/api/stores/{number}"));
         let document: serde_json::Value = serde_json::from_slice(&refused.body).expect(number);
-        assert!(document["message"].as_str().is_some_and(|why| why.contains("store")), "{number}: {document}");
+        assert!(
+            document["message"].as_str().is_some_and(|why| why.contains("store")),
+            "{number}: {document}"
+        );
     }
     // A setting that names a file does not read it.
     let refused = server.post("/api/simulation", "flow=cubic\nrate-trace=secret.txt");

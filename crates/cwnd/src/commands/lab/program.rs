@@ -1,6 +1,6 @@
 //! A program that runs in a network, with its server at the other end.
 
-use crate::failure::Failure;
+use crate::{failure::Failure, terminal::tell};
 use cwnd_lab::{Guard, Namespace, Program, Resolver, Server, address, program};
 use std::{ffi::OsString, io, process::ExitStatus};
 
@@ -18,7 +18,9 @@ pub(super) use environment;
 pub struct Running {
     name: String,
     program: Program,
-    _servers: Vec<Server>,
+    servers: Vec<Server>,
+    /// Whether it has been said that a server has failed.
+    has_told: bool,
     // Dropped last.
     _guard: Guard,
 }
@@ -57,14 +59,20 @@ impl Running {
         }
         resolver.apply(&mut command).map_err(cannot)?;
         let program = Program::start(command).map_err(cannot)?;
-        Ok(Running { name, program, _servers: servers, _guard: guard })
+        Ok(Running { name, program, servers, has_told: false, _guard: guard })
     }
 
-    /// Returns how it ended; nothing if it has not.
+    /// Returns how it ended; nothing if it has not. Tells once if a server has failed.
     ///
     /// # Errors
     /// If the kernel does not tell.
     pub fn ended(&mut self) -> Result<Option<ExitStatus>, Failure> {
+        if !self.has_told
+            && let Some(code) = self.servers.iter().find_map(Server::failed)
+        {
+            tell!("note: the command of --server has ended with exit code {code}");
+            self.has_told = true;
+        }
         self.program.ended().map_err(|error| Failure::broken(format!("`{}`: {error}", self.name)))
     }
 }
