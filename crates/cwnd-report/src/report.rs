@@ -74,8 +74,12 @@ fn build(results: &Results, traces: &Traces, live: Option<&str>) -> String {
         let (body, entries) = figures::section(results, &looks, traces, &claims, live.is_some());
         page.section_with("figures", "Figures", &body, &entries);
     }
-    if !study.tables.is_empty() {
-        let (body, entries) = tables::section(results, &claims);
+    // A study that draws and tabulates nothing shows what it measured all the same.
+    let shows_nothing = study.figures.is_empty() && study.tables.is_empty() && !study.cells.is_empty();
+    let of_all = [tables::of_all(study)];
+    let tables = if shows_nothing { &of_all[..] } else { &study.tables };
+    if !tables.is_empty() {
+        let (body, entries) = tables::section(results, tables, &claims);
         page.section_with("tables", "Tables", &body, &entries);
     }
     if let Some(table) = completion::section(results) {

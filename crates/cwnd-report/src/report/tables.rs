@@ -13,13 +13,13 @@ use crate::spread;
 use crate::validity_warnings::MARK;
 use cwnd_metrics::Better;
 use cwnd_study::claims;
-use cwnd_study::{ClaimKind, Results, Study, Table};
+use cwnd_study::{ClaimKind, Results, Selection, Study, Table};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
 /// The section's body and its entries in the contents.
-pub fn section(results: &Results, claims: &Claims<'_>) -> (Markup, Vec<Entry>) {
-    let tables = results.study.tables.iter().enumerate();
+pub fn section(results: &Results, tables: &[Table], claims: &Claims<'_>) -> (Markup, Vec<Entry>) {
+    let tables = tables.iter().enumerate();
     let numbered = |(i, table): (usize, &Table)| {
         let label = format!("Table {}", i + 1);
         let of_table = overview::of_figure(&claims.of(&format!("table-{}", i + 1)));
@@ -27,6 +27,21 @@ pub fn section(results: &Results, claims: &Claims<'_>) -> (Markup, Vec<Entry>) {
     };
     let (tables, entries): (Vec<Markup>, Vec<Entry>) = tables.map(numbered).unzip();
     (html! { @for table in tables { (table) } }, entries)
+}
+
+/// Returns the table of what a study shows first, a row for each combination.
+pub fn of_all(study: &Study) -> Table {
+    Table {
+        name: "all".to_owned(),
+        title: "Means of all combinations".to_owned(),
+        rows: study.axes.iter().map(|axis| axis.name.clone()).collect(),
+        columns: None,
+        metrics: study.metrics.clone(),
+        select: Selection::default(),
+        printed: Vec::new(),
+        scale: BTreeMap::new(),
+        deviations: false,
+    }
 }
 
 /// How printed numbers are to be read.

@@ -158,6 +158,19 @@ fn a_study_of_nothing_has_a_page() {
 }
 
 #[test]
+fn a_study_without_figures_and_tables_has_one_of_all_combinations() {
+    let mut results = synthetic::results();
+    results.study.figures.clear();
+    results.study.tables.clear();
+    let html = page(&results);
+    let page = parse(&html);
+    assert_eq!(all(&page, "figure.table").len(), 1);
+    assert_eq!(all(&page, "#table-1 tbody tr").len(), results.study.cells.len());
+    let heads: Vec<String> = all(&page, "#table-1 thead th").into_iter().map(text).collect();
+    assert_eq!(heads.len(), results.study.axes.len() + results.study.metrics.len(), "{heads:?}");
+}
+
+#[test]
 fn a_single_repeat_has_no_interval() {
     let mut results = synthetic::results();
     results.study.repeats = 1;

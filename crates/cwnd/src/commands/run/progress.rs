@@ -163,7 +163,7 @@ fn how(phases: &[(EngineKind, usize)], threads: usize) -> String {
 /// A duration as people say it.
 pub fn duration(time: Duration) -> String {
     match time.as_secs() {
-        0 if time < Duration::from_millis(50) => "nothing".to_owned(),
+        0 if time < Duration::from_millis(50) => "an instant".to_owned(),
         0..10 => format!("{:.1} s", time.as_secs_f64()),
         seconds @ 10..100 => format!("{seconds} s"),
         seconds @ 100..6_000 => format!("{} min", (seconds + 30) / 60),
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn durations() {
         for (seconds, text) in [
-            (0.04, "nothing"),
+            (0.04, "an instant"),
             (0.06, "0.1 s"),
             (9.97, "10.0 s"),
             (10.0, "10 s"),
