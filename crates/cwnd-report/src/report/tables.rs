@@ -392,15 +392,29 @@ fn widest_half(column: &Column) -> usize {
 }
 
 /// The axis whose points the study lays side by side: that of the series of its first figure that has any, or of its
-/// first claim that compares. None if the table does not have it.
+/// first claim that compares, or else that of the algorithms. None if the table does not have it.
 fn compared(study: &Study, row_axes: &[usize], group_axis: Option<usize>) -> Option<usize> {
     let series = study.figures.iter().filter_map(|figure| figure.kind.series());
     let claims = study.claims.iter().filter_map(|claim| match claim.kind()? {
         ClaimKind::Gain { axis, .. } | ClaimKind::Wins { axis, .. } => Some(axis.as_str()),
         ClaimKind::Mean { .. } | ClaimKind::Extreme { .. } => None,
     });
-    let axis = series.chain(claims).find_map(|name| study.axis(name))?;
+    let named = series.chain(claims).find_map(|name| study.axis(name));
+    let axis = named.or_else(|| (0..study.axes.len()).find(|axis| changes_algorithms(study, *axis)))?;
     (row_axes.contains(&axis) || group_axis == Some(axis)).then_some(axis)
+}
+
+/// Whether combinations that differ in this axis alone have other algorithms.
+fn changes_algorithms(study: &Study, axis: usize) -> bool {
+    let mut algorithms = BTreeMap::new();
+    study.cells.iter().any(|cell| {
+        let mut rest = cell.coordinates.clone();
+        rest.remove(axis);
+        let mut own: Vec<_> = cell.scenario.flows.iter().map(|flow| &flow.algorithm).collect();
+        // Another number of flows has the same ones.
+        own.dedup();
+        *algorithms.entry(rest).or_insert_with(|| own.clone()) != own
+    })
 }
 
 /// Which values, by column and row, are the best of those that they are compared with: of those that differ in the

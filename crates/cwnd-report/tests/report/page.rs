@@ -162,12 +162,21 @@ fn a_study_without_figures_and_tables_has_one_of_all_combinations() {
     let mut results = synthetic::results();
     results.study.figures.clear();
     results.study.tables.clear();
+    results.study.claims.clear();
+    let variants = results.study.axis("variant").unwrap();
+    for cell in &mut results.study.cells {
+        let name = &results.study.axes[variants].points[cell.coordinates[variants]].label;
+        cell.scenario.flows.iter_mut().for_each(|flow| flow.algorithm = name.parse().unwrap());
+    }
     let html = page(&results);
     let page = parse(&html);
     assert_eq!(all(&page, "figure.table").len(), 1);
     assert_eq!(all(&page, "#table-1 tbody tr").len(), results.study.cells.len());
     let heads: Vec<String> = all(&page, "#table-1 thead th").into_iter().map(text).collect();
     assert_eq!(heads.len(), results.study.axes.len() + results.study.metrics.len(), "{heads:?}");
+    // What is better is told of algorithms on the same path, though nothing names their axis.
+    let caption = text(all(&page, "#table-1 figcaption")[0]);
+    assert!(caption.contains("Bold: the best mean by variant."), "{caption}");
 }
 
 #[test]
