@@ -1,18 +1,18 @@
 //! The store's decoding: a run's counts, and a whole database file. The first byte chooses.
 
 use cwnd_scenario::{Identity, Scenario};
-use cwnd_study::store::{NewContent, NewRun, encode};
+use cwnd_study::store::{Counts, CountsForm, NewContent, NewRun};
 use cwnd_study::{RunSpec, ScenarioText, Store, StoredState, Study};
 use std::fs;
 use std::path::PathBuf;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 const STUDY: &str =
     "title = \"a\"\nquestion = \"b?\"\n[scenario]\nalgorithm = \"cubic\"\nduration = \"1 s\"\n";
 
-static SCENARIO: LazyLock<Scenario> = LazyLock::new(|| {
+static SCENARIO: LazyLock<Arc<Scenario>> = LazyLock::new(|| {
     let study = Study::parse("fuzz", "fuzz.toml", STUDY, &|_| Ok(())).expect("the study is right");
-    study.scenario(0, 0)
+    Arc::new(study.scenario(0, 0))
 });
 
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -35,13 +35,15 @@ fn read_counts(counts: &[u8]) {
     let identity = Identity::new("fuzz", []);
     let spec = RunSpec { identity, scenario: ScenarioText::of(scenario), seed: scenario.seed };
     let key = spec.key();
-    let mut store = Store::in_memory().expect("it needs no disk");
-    let content = NewContent::Done { counts: counts.to_vec(), sampled: None, trace: None };
-    store.put(&NewRun { spec, content, cpu_s: 0.0 }).expect("memory is not full");
+    let mut store = Store::in_memory();
+    let counts = Counts::Encoded(counts.to_vec());
+    let content = NewContent::Done { counts, sampled: None, trace: None };
+    store.put(&NewRun { key, spec, content, cpu_s: 0.0 }).expect("memory is not full");
     let run = store.get(key).expect("memory can be read").expect("it was stored");
     if let StoredState::Done { outcome, .. } = run.state {
-        let again = encode(scenario, &outcome).expect("what was read can be written");
-        assert!(!again.is_empty());
+        let again = Counts::new(CountsForm::Encoded, scenario, (*outcome).clone());
+        let again = again.expect("what was read can be written");
+        assert!(again.encoded().is_ok_and(|bytes| !bytes.is_empty()));
         // Metrics of any counts are numbers or absent, never a panic.
         cwnd_metrics::values(scenario, &outcome);
     }
