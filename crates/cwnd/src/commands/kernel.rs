@@ -198,7 +198,7 @@ fn failure(error: LoadError) -> Failure {
 }
 
 /// Reads the sockets of every network namespace.
-fn read(reader: &cwnd_kernel::load::SocketReader) -> Result<Vec<cwnd_kernel::load::ObservedSocket>, Failure> {
+fn read(reader: &SocketReader) -> Result<Vec<ObservedSocket>, Failure> {
     reader.read().map_err(|error| Failure::broken(format!("the sockets cannot be read: {error}")))
 }
 

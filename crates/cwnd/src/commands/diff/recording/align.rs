@@ -107,28 +107,35 @@ pub fn first_difference(recordings: [&Recording; 2], tolerance: Tolerance) -> Op
             |common: &Common| event.kind != metrics::KIND && common.fields.contains_key(&event.kind);
         common.as_ref().is_none_or(of_both)
     };
-    let mut consider = |difference: Difference| {
-        if earliest.as_ref().is_none_or(|known: &Difference| difference.time < known.time) {
-            earliest = Some(difference);
-        }
+    // What is not earlier than a difference that is known need not be looked at.
+    let is_later = |earliest: &Option<Difference>, time: f64| {
+        earliest.as_ref().is_some_and(|known| !(time < known.time))
     };
     let events = keys[0].iter().zip(&first.events).enumerate();
     for (i, (key, event)) in events.filter(|(_, (_, event))| is_compared(event)) {
         let Some(&j) = places.get(key) else {
-            consider(only(recordings, 0, i));
+            if !is_later(&earliest, event.time) {
+                earliest = Some(only(recordings, 0, i));
+            }
             continue;
         };
         matched[j] = true;
         let other = &second.events[j];
+        let time = event.time.min(other.time);
+        if is_later(&earliest, time) {
+            continue;
+        }
         let fields = common.as_ref().and_then(|common| common.fields.get(&event.kind));
         if let Some(what) = compare(event, other, fields, tolerance) {
             let text = format!("{} {what}", name(event));
-            let time = event.time.min(other.time);
-            consider(Difference { text, time, group: event.group, places: [i, j], events: [true, true] });
+            earliest =
+                Some(Difference { text, time, group: event.group, places: [i, j], events: [true, true] });
         }
     }
     for j in (0..second.events.len()).filter(|j| !matched[*j] && is_compared(&second.events[*j])) {
-        consider(only(recordings, 1, j));
+        if !is_later(&earliest, second.events[j].time) {
+            earliest = Some(only(recordings, 1, j));
+        }
     }
     earliest
 }
