@@ -14,9 +14,12 @@ mod host;
 mod install;
 mod instance;
 mod loaded;
+mod lock;
+mod netlink;
 mod object;
 mod observe;
 mod programs;
+mod routes;
 mod sampled;
 mod select;
 mod sockets;
@@ -24,14 +27,15 @@ mod types;
 mod verdict;
 
 pub use canary::{Canary, Counts, Group, Groups, PARTS, RunningCanary, canaries};
-pub use default::{check_default, default_here, default_of, make_default, restore_default};
+pub use default::{Restored, check_default, default_here, default_of, make_default, restore_default};
 pub use digests::{Approved, digests};
 pub use host::{missing, registered};
 pub use install::{Change, Installed, Options, Pinned, install};
 pub use instance::{Instance, kernel_name};
-pub use loaded::{Keeper, LoadedObject, ProgramCount, loaded};
+pub use loaded::{Keeper, LoadedObject, ProgramCount, loaded, sees_loaded};
 pub use observe::{ObservedSocket, SocketReader, sockets_of};
 pub use programs::{CANARY, Cgroup, HostProgram, SELECT, SOCKETS};
+pub use routes::{Route, routes};
 pub use sampled::PrivateAreas;
 pub use select::{Selection, forget_removed_cgroups, select, selections, unselect};
 pub use sockets::{Sockets, sockets};
@@ -65,6 +69,8 @@ pub enum LoadError {
     NotLoaded(String),
     /// Sockets use it.
     InUse(String, usize),
+    /// These routes, or a canary in this cgroup, select it.
+    Selected(String, String),
     /// The kernel refused; what it said.
     Kernel(String),
 }
@@ -91,6 +97,10 @@ impl fmt::Display for LoadError {
                  (those that have it keep it until they close)",
                 if *count == 1 { " uses" } else { "s use" },
                 if *count == 1 { "it" } else { "them" },
+            ),
+            LoadError::Selected(name, by) => write!(
+                f,
+                "{name} is selected by {by}; end that first, or take it away all the same with --force"
             ),
             LoadError::Kernel(why) => write!(f, "{why}"),
         }
@@ -334,11 +344,12 @@ fn wait_while(there: impl Fn() -> bool) {
 }
 
 /// Take an algorithm away by its name in the kernel, be it pinned or not, and put back the default of each network
-/// namespace that has it. Sockets that use it keep it until they close.
+/// namespace that has it. Sockets that use it keep it until they close. Returns the defaults that were put back.
 ///
 /// # Errors
-/// It is not loaded, a process holds it, or sockets use it and `force` is not set.
-pub fn unload(kernel_name: &str, force: bool) -> Result<(), LoadError> {
+/// It is not loaded, a process holds it, or sockets use it or routes or a canary select it and `force` is not set.
+pub fn unload(kernel_name: &str, force: bool) -> Result<Vec<Restored>, LoadError> {
+    let _alone = lock::changes()?;
     let objects = || -> Result<Vec<LoadedObject>, LoadError> {
         Ok(loaded()?.into_iter().filter(|object| object.kernel_name == kernel_name).collect())
     };
@@ -363,7 +374,10 @@ pub fn unload(kernel_name: &str, force: bool) -> Result<(), LoadError> {
     if used > 0 && !force {
         return Err(LoadError::InUse(kernel_name.to_owned(), used));
     }
-    restore_default(kernel_name)?;
+    if let Some(by) = selectors(kernel_name).filter(|_| !force) {
+        return Err(LoadError::Selected(kernel_name.to_owned(), by));
+    }
+    let restored = restore_default(kernel_name)?;
     for object in &found {
         if let Keeper::Pin(path) = &object.keeper {
             fs::remove_file(path).map_err(|error| {
@@ -385,7 +399,25 @@ pub fn unload(kernel_name: &str, force: bool) -> Result<(), LoadError> {
             )));
         }
     }
-    Ok(())
+    Ok(restored)
+}
+
+/// Returns what would select it in vain without it, in words.
+fn selectors(kernel_name: &str) -> Option<String> {
+    let routes = routes().into_iter().filter(|route| route.congestion_control == kernel_name);
+    // `ip route show` of a locked one crashes when there is no name to show (iproute2 6.1).
+    let routes = routes.map(|route| format!("the route to {} ({})", route.to, route.namespace.display()));
+    let has = |canary: &RunningCanary| {
+        !canary.returning
+            && [Some(&canary.name), canary.rest.as_ref()].contains(&Some(&kernel_name.to_owned()))
+    };
+    let canaries = canaries().into_iter().filter(has);
+    let canaries = canaries.map(|canary| match canary.cgroup {
+        Some(cgroup) => format!("the canary of {}", cgroup.path.display()),
+        None => "a canary".to_owned(),
+    });
+    let all: Vec<String> = routes.chain(canaries).collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// Collects what libbpf says, instead of its writing it to the terminal, while this lives.

@@ -17,6 +17,8 @@ use std::{array, path::PathBuf};
 #[derive(Debug)]
 pub struct Canary {
     object: Object,
+    /// The congestion controls of both groups, where they have one of their own.
+    names: Vec<String>,
     _link: Link,
 }
 
@@ -114,7 +116,14 @@ impl Canary {
         let mut object = CANARY.load(Some(&plan))?;
         control(&object, share, false)?;
         let link = programs::attach(&mut object, cgroup)?;
-        Ok(Canary { object, _link: link })
+        let names = [Some(canary), rest].into_iter().flatten().map(str::to_owned).collect();
+        Ok(Canary { object, names, _link: link })
+    }
+
+    /// Returns the congestion control of a group that is registered no more: new connections get what they would get without the canary.
+    pub fn gone(&self) -> Option<&str> {
+        let there = super::registered();
+        self.names.iter().map(String::as_str).find(|name| !there.iter().any(|other| other == name))
     }
 
     /// Returns the counts so far.
@@ -182,7 +191,8 @@ pub fn canaries() -> Vec<RunningCanary> {
             cgroup: Cgroup::of_id(about.cgroup_id),
             name: name(0)?,
             rest: name(NAME_SIZE).filter(|name| !name.is_empty()),
-            share: f64::from(share) / f64::from(u32::MAX),
+            // Without what a binary fraction adds.
+            share: (1e6 * f64::from(share) / f64::from(u32::MAX)).round() / 1e6,
             returning: returning != 0,
             keeper: holder(link.id),
             groups: read(map("counts")?).ok()?,

@@ -4,7 +4,7 @@ use super::{
     Keeper, LoadError, Loaded, LoadedObject, Messages, PINS,
     default::{self, check_default, make_default},
     instance::Instance,
-    load_as, loaded, operations_of, verified_object, wait_until_gone,
+    load_as, loaded, lock, operations_of, verified_object, wait_until_gone,
 };
 use crate::KernelAlgorithm;
 use libbpf_rs::{Link, MapHandle, libbpf_sys};
@@ -56,6 +56,7 @@ pub struct Installed {
 /// `replace` is not set; or two instances have the same name.
 pub fn install(instances: &[Instance], options: Options) -> Result<Vec<Installed>, LoadError> {
     check_names(instances)?;
+    let _alone = lock::changes()?;
     if options.default
         && let Some(last) = instances.last()
     {

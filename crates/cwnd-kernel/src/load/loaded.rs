@@ -9,6 +9,7 @@ use crate::{KernelAlgorithm, Values, all};
 use libbpf_rs::{
     Link, MapCore, MapFlags, MapHandle, MapType,
     btf::Btf,
+    libbpf_sys,
     query::{LinkInfoIter, LinkTypeInfo, MapInfoIter, ProgInfoIter, ProgInfoQueryOptions, ProgramInfo},
 };
 use std::{
@@ -94,6 +95,13 @@ impl LoadedObject {
         let with = if parameters.is_empty() { "default parameters".to_owned() } else { parameters };
         format!("{with}, source {}", &source[..12])
     }
+}
+
+/// Whether this process may see what is loaded ([`loaded`]).
+pub fn sees_loaded() -> bool {
+    let mut first = 0;
+    // SAFETY: a call with plain numbers, which writes one.
+    unsafe { libbpf_sys::bpf_map_get_next_id(0, &raw mut first) != -libc::EPERM }
 }
 
 /// The algorithms of cwnd that the kernel has, by their numbers. Only root can see any.

@@ -147,6 +147,8 @@ pub enum Ending {
     TooFew(String),
     /// Chance could explain the difference from a bound to the end. Open canaries return.
     Undecided(String),
+    /// This congestion control was unloaded, so that nothing is left to compare. Open canaries return.
+    Unloaded(String),
     /// The user stopped it. Open canaries return.
     Stopped,
 }
@@ -156,7 +158,7 @@ const RETURN: Duration = Duration::from_secs(2);
 /// Between two looks at whether the user has stopped it.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Watches a canary for a time. Judges it at each interval, and ends it when it is worse or `stop` is set. The caller drops the canary
+/// Watches a canary for a time. Judges it at each interval, and ends it when it is worse, a congestion control is unloaded or `stop` is set. The caller drops the canary
 /// then.
 ///
 /// # Errors
@@ -182,6 +184,9 @@ pub fn watch(
             continue;
         }
         next += every;
+        if let Some(name) = canary.gone() {
+            break Ending::Unloaded(name.to_owned());
+        }
         let groups = canary.counts()?;
         let verdict = judge(&groups, bounds, judgements);
         report(&groups, &verdict);

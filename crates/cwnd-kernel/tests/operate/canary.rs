@@ -173,3 +173,19 @@ fn a_canary_in_a_cgroup_with_a_selection_is_refused() {
     load::unselect(&inner.0).unwrap();
     drop(Canary::begin(&inner.0, &name, Some("reno"), SHARE).unwrap());
 }
+
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang, ip, tc and cgroup2"]
+fn the_algorithm_of_a_canary_stays_or_the_canary_ends() {
+    let mut instances = Instances::new();
+    let name = instances.load("newreno", 'v', &[]);
+    let cgroup = TestCgroup::new("unloaded", None);
+    let canary = Canary::begin(&cgroup.0, &name, None, SHARE).unwrap();
+    assert_eq!(canary.gone(), None);
+    let refused = load::unload(&name, false).unwrap_err().to_string();
+    assert!(refused.contains(&format!("the canary of {}", cgroup.0.path.display())), "{refused}");
+    load::unload(&name, true).unwrap();
+    let (never, minute) = (AtomicBool::new(false), Duration::from_secs(60));
+    let ending = load::watch(&canary, &BOUNDS, minute, Duration::from_millis(100), &never, |_, _| {});
+    assert_eq!(ending.unwrap(), Ending::Unloaded(name));
+}

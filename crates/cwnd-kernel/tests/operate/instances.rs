@@ -152,6 +152,57 @@ fn a_replaced_default_is_the_default_again() {
     assert_eq!(objects(&name), []);
 }
 
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang and ip"]
+fn the_default_before_is_put_back_also_if_it_is_loaded_too() {
+    let mut instances = Instances::new();
+    let first = instances.load("elastic", 'w', &[]);
+    let second = instances.load("scalable", 'x', &[]);
+    let third = instances.load("veno", 'y', &[]);
+    let namespace = Namespace::new("former").unwrap();
+    let allowed = [&first, &second, &third].map(|name| Allowed::also(name));
+    const SETTING: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+    let default = || std::fs::read_to_string(SETTING).unwrap().trim().to_owned();
+    let names = |restored: Vec<load::Restored>| -> Vec<String> {
+        restored.into_iter().map(|restored| restored.name).collect()
+    };
+    let inside = || {
+        std::fs::write(SETTING, "reno")?;
+        load::make_default(&first).unwrap();
+        load::make_default(&second).unwrap();
+        load::make_default(&third).unwrap();
+        // That of the second goes, which is not the default: nothing changes.
+        assert_eq!(names(load::unload(&second, false).unwrap()), Vec::<String>::new());
+        assert_eq!(default(), third);
+        assert_eq!(names(load::unload(&third, false).unwrap()), [first.clone()]);
+        assert_eq!(default(), first);
+        // Who sets another one has decided; what was before is forgotten.
+        std::fs::write(SETTING, "reno")?;
+        assert_eq!(names(load::unload(&first, false).unwrap()), Vec::<String>::new());
+        assert_eq!(default(), "reno");
+        let inode = std::os::unix::fs::MetadataExt::ino(&std::fs::metadata("/proc/thread-self/ns/net")?);
+        assert!(!std::path::Path::new(&format!("/run/cwnd/default-before.{inode}")).exists());
+        Ok(())
+    };
+    namespace.within(inside).unwrap();
+    drop(allowed);
+}
+
+#[test]
+#[ignore = "needs root, a kernel with BPF congestion control, clang and ip"]
+fn programs_that_load_the_same_at_once_do_not_fail() {
+    let mut instances = Instances::new();
+    let instance = instances.instance("elastic", 'z', &[]);
+    let changes: Vec<Change> = std::thread::scope(|scope| {
+        let install =
+            || load::install(std::slice::from_ref(&instance), Options::default()).unwrap()[0].change;
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(install)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let count = |change: Change| changes.iter().filter(|other| **other == change).count();
+    assert_eq!((count(Change::Loaded), count(Change::Already)), (1, 3), "{changes:?}");
+}
+
 /// Makes a file read-only for the calling thread and those that it starts, by a mount namespace of its own.
 fn make_read_only(file: &str) {
     let file = CString::new(file).unwrap();

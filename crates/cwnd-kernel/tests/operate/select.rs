@@ -136,4 +136,19 @@ fn a_route_selects() {
         Ok(())
     };
     namespace.within(inside).unwrap();
+    // Without its algorithm the route would select nothing.
+    let mut to: Vec<String> = load::routes()
+        .into_iter()
+        .filter(|route| route.congestion_control == name)
+        .map(|route| route.to)
+        .collect();
+    to.sort();
+    assert_eq!(to, ["10.77.0.0/16", "10.78.0.0/16"]);
+    wait_for("no socket has it", || load::sockets().get(&name).is_none());
+    let refused = load::unload(&name, false).unwrap_err().to_string();
+    assert!(refused.contains("the route to 10.77.0.0/16 (/"), "{refused}");
+    for network in ["10.77.0.0/16", "10.78.0.0/16"] {
+        run(&format!("ip -n {} route del local {network} dev lo", namespace.name())).unwrap();
+    }
+    load::unload(&name, false).unwrap();
 }

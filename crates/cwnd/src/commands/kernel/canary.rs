@@ -210,6 +210,9 @@ pub fn run(flags: &CanaryFlags) -> Result<(), Failure> {
             Err(Failure::undecided(format!("{name} was not decided on: {why}; {back}")))
         }
         (Ending::TooFew(why), _) => Err(Failure::undecided(format!("{name} was not judged: {why}; {back}"))),
+        (Ending::Unloaded(gone), _) => {
+            Err(Failure::undecided(format!("{name} was not judged: {gone} was unloaded meanwhile; {back}")))
+        }
         (Ending::Stopped, _) => Err(Failure::stopped(format!("stopped: {back}"))),
     }
 }

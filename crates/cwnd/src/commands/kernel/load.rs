@@ -173,8 +173,12 @@ pub fn unload(flags: &UnloadFlags) -> Result<(), Failure> {
     names.sort();
     names.dedup();
     for name in names {
-        load::unload(&name, flags.force).map_err(failure)?;
-        output::print(&format!("unloaded {name}\n"))?;
+        let restored = load::unload(&name, flags.force).map_err(failure)?;
+        let mut text = format!("unloaded {name}\n");
+        for load::Restored { namespace, name } in restored {
+            text += &format!("{name} is the default of {namespace} again\n");
+        }
+        output::print(&text)?;
     }
     Ok(())
 }

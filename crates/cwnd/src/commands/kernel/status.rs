@@ -24,10 +24,14 @@ pub struct Status {
     /// What this host lacks to load algorithms.
     missing: Vec<String>,
     loaded: Vec<LoadedStatus>,
+    /// Whether this process may see what is loaded, which takes root: `loaded`, `selections` and `canaries` are empty without.
+    sees_loaded: bool,
     /// Sockets of every network namespace by congestion control, those that listen included.
     sockets: Sockets,
     /// What cgroups select.
     selections: Vec<SelectionStatus>,
+    /// Routes that select a congestion control.
+    routes: Vec<RouteStatus>,
     /// Running canaries (`cwnd kernel canary`).
     canaries: Vec<CanaryStatus>,
     /// Whether the kernel counts the calls of programs (`kernel.bpf_stats_enabled`).
@@ -79,6 +83,15 @@ struct SelectionStatus {
     /// Whether a congestion control of that name is registered.
     registered: bool,
     pin: PathBuf,
+}
+
+#[derive(Serialize)]
+struct RouteStatus {
+    /// A path to its network namespace.
+    namespace: PathBuf,
+    /// Where it leads, as `ip route` writes it.
+    to: String,
+    congestion_control: String,
 }
 
 #[derive(Serialize)]
@@ -236,12 +249,21 @@ impl Status {
         Status {
             missing,
             loaded,
+            sees_loaded: load::sees_loaded(),
             sockets,
             selections: selections.collect(),
+            routes: load::routes().into_iter().map(RouteStatus::new).collect(),
             canaries: load::canaries().into_iter().map(CanaryStatus::new).collect(),
             counting: counts_calls(),
             default: load::default_here(),
         }
+    }
+}
+
+impl RouteStatus {
+    fn new(route: load::Route) -> RouteStatus {
+        let load::Route { namespace, to, congestion_control } = route;
+        RouteStatus { namespace, to, congestion_control }
     }
 }
 
@@ -282,7 +304,9 @@ fn text(status: &Status, objects: &[LoadedObject]) -> String {
 
 fn notes(status: &Status) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
-    if status.loaded.is_empty() {
+    if !status.sees_loaded {
+        notes.push("Only root sees what is loaded, its sockets' state, selections and canaries.".to_owned());
+    } else if status.loaded.is_empty() {
         notes.push("No algorithm is loaded; `cwnd kernel load NAME` loads one.".to_owned());
     } else if !status.counting {
         notes.push(
@@ -326,6 +350,10 @@ fn notes(status: &Status) -> Vec<String> {
                 selection.pin.display()
             ),
         });
+    }
+    for route in &status.routes {
+        let (to, name) = (&route.to, &route.congestion_control);
+        notes.push(format!("The route to {to} selects {name} ({}).", route.namespace.display()));
     }
     notes.extend(status.canaries.iter().map(CanaryStatus::in_words));
     for why in &status.missing {

@@ -16,8 +16,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Show the established connections with what TCP_INFO has and the state of their algorithm (N, alpha, WWF, lambda and so on for
-/// elastic, agile-sd, cltcp and invs), of all network namespaces.
+/// Show the established connections of cwnd's algorithms with what TCP_INFO has and the state of the algorithm (N, alpha, WWF, lambda and
+/// so on for elastic, agile-sd, cltcp and invs), of all network namespaces.
 ///
 /// On a terminal the table is drawn again and again until Ctrl-C; elsewhere, and with --json, it is printed once, or with --every again
 /// and again. Reading costs the connections nothing.
@@ -72,9 +72,9 @@ pub fn run(flags: &WatchFlags) -> Result<(), Failure> {
     loop {
         let shown = Instant::now();
         let objects = load::loaded().map_err(failure)?;
-        let sockets = selected(read(&reader)?, flags.all);
+        let (sockets, others) = selected(read(&reader)?, flags.all);
         match flags.json {
-            true => output::print(&document::line(&sockets, &objects, flags.most))?,
+            true => output::print(&document::line(&sockets, others, &objects, flags.most))?,
             false => screen.show(&text(&sockets, &objects, flags, terminal::columns()))?,
         }
         let Some(every) = every else { return Ok(()) };
@@ -91,12 +91,14 @@ pub fn run(flags: &WatchFlags) -> Result<(), Failure> {
     }
 }
 
-/// Returns the established connections, or those of cwnd's algorithms among them, the largest window first.
-fn selected(mut sockets: Vec<ObservedSocket>, all: bool) -> Vec<ObservedSocket> {
-    sockets
-        .retain(|socket| socket.is_established() && (all || socket.congestion_control.starts_with("cwnd_")));
+/// Returns the established connections, or those of cwnd's algorithms among them, the largest window first, and how many others there are.
+fn selected(mut sockets: Vec<ObservedSocket>, all: bool) -> (Vec<ObservedSocket>, usize) {
+    sockets.retain(ObservedSocket::is_established);
+    let established = sockets.len();
+    sockets.retain(|socket| all || socket.congestion_control.starts_with("cwnd_"));
     sockets.sort_by_key(|socket| (std::cmp::Reverse(socket.cwnd), socket.local, socket.remote));
-    sockets
+    let others = established - sockets.len();
+    (sockets, others)
 }
 
 fn text(
@@ -192,14 +194,16 @@ mod tests {
             json: false,
             digests: DigestsFlag { digests: None },
         };
-        let all = selected(sockets.clone(), true);
+        let all = selected(sockets.clone(), true).0;
         for columns in [80, 100, 160] {
             let text = text(&all, &[], &flags(30), Some(columns));
             assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}: {text}");
             let of = |name: &str| text.find(name).expect("it is in the table");
             assert!(of("cwnd_bulk") < of("cwnd_tendigits1") && of("cwnd_tendigits1") < of("cubic"), "{text}");
         }
-        let own = text(&selected(sockets, false), &[], &flags(1), None);
+        let (own, others) = selected(sockets, false);
+        assert_eq!((own.len(), others), (2, 1));
+        let own = text(&own, &[], &flags(1), None);
         assert!(!own.contains("cubic") && own.contains("and 1 more"), "{own}");
         assert!(text(&[], &[], &flags(1), None).contains("--all shows the others"));
     }

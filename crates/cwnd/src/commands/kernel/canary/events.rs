@@ -55,6 +55,7 @@ impl<'a> Event<'a> {
             Ending::Worse(why) => ("worse", Some(why.as_str())),
             Ending::Undecided(why) => ("undecided", Some(why.as_str())),
             Ending::TooFew(why) => ("too-few", Some(why.as_str())),
+            Ending::Unloaded(name) => ("unloaded", Some(name.as_str())),
             Ending::Stopped => ("stopped", None),
         };
         Event::End { ending, why, returned, selection }

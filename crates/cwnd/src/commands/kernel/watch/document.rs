@@ -17,6 +17,8 @@ struct Reading<'a> {
     connections: Vec<Connection<'a>>,
     /// Connections that were left out.
     more: usize,
+    /// Connections of other congestion controls than cwnd's, which were not asked for.
+    others: usize,
 }
 
 /// What is not known is null.
@@ -77,13 +79,19 @@ impl<'a> Connection<'a> {
     }
 }
 
-/// Writes at most `most` connections.
-pub fn line(sockets: &[ObservedSocket], objects: &[LoadedObject], most: Option<usize>) -> String {
+/// Writes at most `most` connections. `others` are those of other congestion controls.
+pub fn line(
+    sockets: &[ObservedSocket],
+    others: usize,
+    objects: &[LoadedObject],
+    most: Option<usize>,
+) -> String {
     let most = most.unwrap_or(usize::MAX);
     let reading = Reading {
         time_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64()),
         connections: sockets.iter().take(most).map(|socket| Connection::new(socket, objects)).collect(),
         more: sockets.len().saturating_sub(most),
+        others,
     };
     serde_json::to_string(&reading).expect("its keys are texts") + "\n"
 }
@@ -96,7 +104,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_null() {
         let sockets = [a_socket(10, 0.04, 1), a_socket(5, 0.0, 1)];
-        let text = line(&sockets, &[], Some(1));
+        let text = line(&sockets, 3, &[], Some(1));
         assert!(text.ends_with("}\n") && text.lines().count() == 1, "{text}");
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         let connection = &value["connections"][0];
@@ -107,5 +115,6 @@ mod tests {
             assert!(connection[unknown].is_null(), "{unknown}: {text}");
         }
         assert_eq!((value["connections"].as_array().unwrap().len(), &value["more"]), (1, &1.into()));
+        assert_eq!(value["others"], 3);
     }
 }
