@@ -55,6 +55,18 @@ pub fn engine(kind: EngineKind) -> Result<SharedEngine, Failure> {
     }
 }
 
+/// Whether a real kernel of some host can run this scenario.
+#[cfg(target_os = "linux")]
+pub fn is_possible_elsewhere(scenario: &Scenario) -> bool {
+    cwnd_lab::check_elsewhere(scenario).is_ok()
+}
+
+/// There are no real kernels here that could tell.
+#[cfg(not(target_os = "linux"))]
+pub fn is_possible_elsewhere(_: &Scenario) -> bool {
+    true
+}
+
 /// The engine of a kind, which captures the packets of these runs, each into its file. The simulator captures none: its runs are
 /// repeated for that.
 ///

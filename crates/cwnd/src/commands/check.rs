@@ -163,7 +163,10 @@ pub fn cost(engines: &Engines, study: &Study) -> Result<StudyCost, Failure> {
             let scenario = study.scenario(cell, repeat);
             let kind = study.cells[cell].engine;
             let mut cost = engines.of(kind).check(&scenario);
-            if let (Err(found), true) = (&cost, kind.is_real_time()) {
+            let here_only = || kind.is_real_time() && engines::is_possible_elsewhere(&scenario);
+            if let Err(found) = &cost
+                && here_only()
+            {
                 // What this machine's kernel can do says nothing of the file.
                 let why = engines.why_not(kind).map(str::to_owned);
                 let why = why.unwrap_or_else(|| run::refusal(study, cell, found));

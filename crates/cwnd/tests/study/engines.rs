@@ -47,6 +47,17 @@ fn one_engine_of_two_is_run_alone() {
     assert!(page.contains("cwnd run quick.toml --engine sim"));
 }
 
+/// What no kernel can do is wrong with the file, on every machine.
+#[test]
+fn what_no_kernel_can_do_is_refused_by_check_too() {
+    let kernel_alone = BOTH.replace("\"sim\", \"kernel\"", "\"kernel\"");
+    let place = Workplace::with(&kernel_alone.replace("stack = \"linux\"", "stack = \"ns2\""));
+    for arguments in [["check", "quick.toml"], ["run", "quick.toml"]] {
+        let said = place.refused(2, &arguments);
+        assert!(said.contains("is not Linux's"), "{said}");
+    }
+}
+
 #[test]
 fn what_the_kernel_cannot_do_is_refused_with_the_reason() {
     let place = Workplace::with(BOTH);
