@@ -17,7 +17,7 @@ use std::io;
 
 const EXAMPLES: &str = "\
 Rate, delays, buffers, losses and effects change; the queue's discipline, schedules and traces do not. A buffer in BDPs follows rate and
-RTT. Packets in transmission and on the line are not lost.
+RTT. Packets in transmission and on the line are not lost. `none` switches jitter, slots and the policer off.
 
 Examples:
   Half of the rate and more loss from now on, in the link that `cwnd lab link` keeps up:

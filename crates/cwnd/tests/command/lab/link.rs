@@ -96,6 +96,14 @@ fn a_link_changes_while_it_is_up_and_its_log_says_what_crossed_it() {
     let access =
         output(&["-q", "--access-delay", "5 ms"], &format!("{cwnd} lab set --access-delay '7 ms'; {ping}"));
     assert!(stdout(&access).contains("= 4"), "the round trip stays at 40 ms: {}", stdout(&access));
+    let effects = output(
+        &["-q", "--jitter", "uniform:5 ms", "--slot", "none", "--policer", "5 Mbit/s, 10 KB"],
+        &format!("{cwnd} lab set --slot '2 ms'; {cwnd} lab set --jitter none --slot none --policer none"),
+    );
+    let changed: Vec<bool> = stdout(&effects).lines().map(|line| line.contains("jitter uniform")).collect();
+    assert_eq!(changed, [true, false], "{}{}", stdout(&effects), stderr(&effects));
+    let plain = "20 Mbit/s, base RTT 40 ms, buffer 66 packets\n";
+    assert!(stdout(&effects).ends_with(plain), "{}", stdout(&effects));
     let none = output(&["-q"], &format!("{cwnd} lab set --access-delay '7 ms'"));
     assert!(stderr(&none).contains("there are 2 links"), "{}", stderr(&none));
     let (printed, told) = (stdout(&ended), stderr(&ended));
