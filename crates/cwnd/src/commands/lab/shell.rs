@@ -66,7 +66,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let shell = [std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into())];
     let words = if flags.command.is_empty() { &shell[..] } else { &flags.command[..] };
     let ends = [vec![testbed.senders()], vec![testbed.receivers()]];
-    let mut running = Running::start(&ends, &Resolver::Own, flags.server.as_deref(), words)?;
+    let mut running = Running::start(&ends, flags.ipv6, &Resolver::Own, flags.server.as_deref(), words)?;
     let ended = loop {
         match running.ended()? {
             Some(ended) => break ended,
