@@ -215,6 +215,31 @@ fn a_program_reaches_the_outside_through_the_link() {
 }
 
 #[test]
+#[ignore = "needs root, TUN devices, ip, nft and unshare"]
+fn the_record_of_a_network_namespace_that_is_gone_is_removed() {
+    let mut link = Command::new("unshare");
+    link.args(["-n", env!("CARGO_BIN_EXE_cwnd"), "lab", "link", "-q", "--outside", "--", "sleep", "100"]);
+    let mut link = link.spawn().expect("unshare (package util-linux) starts");
+    let owner = format!("{} ", link.id());
+    let is_recorded = || {
+        let records = fs::read_dir("/run/cwnd-lab").into_iter().flatten().flatten();
+        records
+            .map(|record| fs::read_to_string(record.path()))
+            .any(|text| text.is_ok_and(|t| t.starts_with(&owner)))
+    };
+    let begin = Instant::now();
+    while !is_recorded() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "there is no record");
+        thread::sleep(Duration::from_millis(20));
+    }
+    link.kill().unwrap();
+    link.wait().unwrap();
+    assert!(is_recorded());
+    cwnd(&["lab", "doctor"]);
+    assert!(!is_recorded());
+}
+
+#[test]
 #[ignore = "needs root, TUN devices, ip and nft"]
 fn a_program_reaches_the_outside_by_ipv6() {
     let [host, router] = host_and_router();
