@@ -95,6 +95,7 @@ fn a_link_changes_while_it_is_up_and_its_log_says_what_crossed_it() {
     // Where senders have access links, these change as well; others cannot be added.
     let access =
         output(&["-q", "--access-delay", "5 ms"], &format!("{cwnd} lab set --access-delay '7 ms'; {ping}"));
+    assert!(stdout(&access).contains("; access links 200 Mbit/s, 7 ms, buffer"), "{}", stdout(&access));
     assert!(stdout(&access).contains("= 4"), "the round trip stays at 40 ms: {}", stdout(&access));
     let effects = output(
         &["-q", "--jitter", "uniform:5 ms", "--slot", "none", "--policer", "5 Mbit/s, 10 KB"],
