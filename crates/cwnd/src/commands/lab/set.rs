@@ -68,7 +68,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         Ok(Ok(now)) => output::print(&format!("{now}\n")),
         Ok(Err(why)) => Err(Failure::bad_input(why)),
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Err(Failure::broken(format!(
-            "no link `{name}` is up; `cwnd lab link --name {name}` keeps one up"
+            "no link `{name}` is up: `cwnd lab link --name {name}` keeps one up, and the network of `cwnd lab shell` cannot change"
         ))),
         Err(error) => Err(Failure::broken(format!("the link `{name}`: {error}"))),
     }

@@ -50,6 +50,10 @@ pub struct Flags {
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
 
+    /// Show no counters.
+    #[arg(long, short)]
+    quiet: bool,
+
     /// The program [default: your shell].
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -74,7 +78,9 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         }
     };
     drop(running);
-    terminal::tell!("\n{}", Live::new(&scenario).text(testbed.snapshot(), terminal::columns()));
+    if !flags.quiet {
+        terminal::tell!("\n{}", Live::new(&scenario).text(testbed.snapshot(), terminal::columns()));
+    }
     take_down(testbed, capture)?;
     failure_of(ended)
 }
