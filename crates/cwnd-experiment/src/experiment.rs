@@ -385,9 +385,9 @@ impl ExperimentSpec {
         let thinned = [&self.forward, &self.reverse].map(|options| options.ack_thinning);
         let too_few = "ACKs are thinned to one of at least 2";
         check(thinned.iter().flatten().any(|acks| *acks < 2), "ack_thinning", too_few);
-        let slots = "it must last: write `2 ms`, for example, or leave it out";
-        check(self.forward.slot == Some(Time::ZERO), "slot", slots);
-        check(self.reverse.slot == Some(Time::ZERO), "reverse_slot", slots);
+        let slots = "it must last: write `2 ms`, for example, or `none`";
+        check(self.forward.slot == Some(Some(Time::ZERO)), "slot", slots);
+        check(self.reverse.slot == Some(Some(Time::ZERO)), "reverse_slot", slots);
         check(self.duration == Time::ZERO, "duration", "a run must last: write `100 s`, for example");
         if self.warm_up >= self.duration && self.duration > Time::ZERO {
             let message = format!(

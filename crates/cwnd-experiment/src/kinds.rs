@@ -145,7 +145,8 @@ pub fn markdown() -> String {
     }
     for family in FAMILIES {
         let settings: Vec<String> = family.settings().iter().map(|key| format!("`{key}`")).collect();
-        page += &format!("\n## {}\n\nSelected by {}.\n", family.title(), settings.join(", "));
+        let none = if family == Family::Jitter { "; `none` switches it off" } else { "" };
+        page += &format!("\n## {}\n\nSelected by {}{none}.\n", family.title(), settings.join(", "));
         for kind in all.iter().filter(|kind| kind.family == family) {
             page += &section(kind);
         }

@@ -177,6 +177,22 @@ fn put<T: FromStr>(
     text.parse().map(|value| *place = Some(value)).map_err(message)
 }
 
+/// Puts an effect of a line that can be switched off.
+fn put_or_none<T: FromStr>(
+    place: &mut Option<Option<T>>,
+    text: &str,
+    message: impl Fn(T::Err) -> String,
+) -> Result<(), String> {
+    if text == "none" {
+        *place = Some(None);
+        return Ok(());
+    }
+    let hint = if text.starts_with('0') || text == "off" { "; `none` switches it off" } else { "" };
+    let value = text.parse().map_err(|error| message(error) + hint)?;
+    *place = Some(Some(value));
+    Ok(())
+}
+
 fn count(text: &str, least: u32) -> Result<u32, String> {
     match whole(text)? {
         count if count < least => Err(format!("there must be at least {least}")),

@@ -1,9 +1,9 @@
 //! From an algorithm's name to what runs it in the kernel, and into the kernel with those that it lacks.
 //!
 //! A name means the same algorithm in every engine. Of three the kernel's own implementation is that algorithm, and is taken
-//! ([`KERNELS_OWN`]). All others, and those three with parameters (the kernel has one setting for the whole host), are loaded
-//! as BPF, each under a private name: nothing that the host has loaded is used, and nobody else's sockets change. Only a name
-//! that ends in `@host` (`cdg@host`) means whatever the host's kernel has by that name.
+//! ([`KERNELS_OWN`]), but not with parameters: the kernel has one setting for the whole host. All others are loaded as BPF, each
+//! under a private name: nothing that the host has loaded is used, and nobody else's sockets change. Only a name that ends in
+//! `@host` (`cdg@host`) means whatever the host's kernel has by that name.
 
 use crate::host;
 use crate::module_states::ModuleState;
@@ -196,8 +196,7 @@ fn source(spec: &AlgorithmSpec, available: &[String]) -> Result<Source, String> 
     if let Some(name) = spec.name.strip_suffix("@host") {
         return of_the_host(spec, name, available);
     }
-    let kernels = KERNELS_OWN.iter().find(|(name, _)| *name == spec.name).map(|(_, kernels)| *kernels);
-    match kernels {
+    match kernels_own(spec) {
         Some(kernels) if parameters.is_empty() && available.iter().any(|name| name == kernels) => {
             Ok(Source::Kernel(kernels.to_owned()))
         }
@@ -224,11 +223,17 @@ fn of_the_host(spec: &AlgorithmSpec, name: &str, available: &[String]) -> Result
 fn check(spec: &AlgorithmSpec, source: &Source) -> Result<(), String> {
     let Source::Loaded { name, parameters } = source else { return Ok(()) };
     let Some(algorithm) = cwnd_kernel::find(name) else {
+        if let (Some(kernels), false) = (kernels_own(spec), parameters.is_empty()) {
+            return Err(format!(
+                "is `{spec}`: the kernel's `{kernels}` takes no parameters for one socket, and there is none as BPF that would \
+                 take them; leave them out"
+            ));
+        }
         let names: Vec<&str> = cwnd_kernel::all().iter().map(|algorithm| algorithm.name).collect();
         return Err(format!(
             "is `{spec}`, which has no implementation for the kernel{}; there are {} (the kernel's own, without parameters), \
              and as BPF {}",
-            missing_module(name),
+            missing_module(spec),
             KERNELS_OWN.map(|(name, _)| name).join(", "),
             names.join(", ")
         ));
@@ -250,19 +255,23 @@ fn check(spec: &AlgorithmSpec, source: &Source) -> Result<(), String> {
 
 #[cfg(not(feature = "load"))]
 fn cannot_load(spec: &AlgorithmSpec) -> String {
-    let name = &spec.name;
     format!(
         "is `{spec}`, which is not among the kernel's own that are used ({}, without parameters){}, and this program was built \
          without those that can be loaded: --features kernel",
         KERNELS_OWN.map(|(name, _)| name).join(", "),
-        missing_module(name)
+        missing_module(spec)
     )
 }
 
-/// How to get an implementation of the kernel's own that it has not loaded.
-fn missing_module(name: &str) -> String {
-    let own = KERNELS_OWN.iter().find(|(own, _)| *own == name);
-    own.map_or_else(String::new, |(_, kernels)| {
+/// The kernel's name of its own implementation that an algorithm's name means.
+fn kernels_own(spec: &AlgorithmSpec) -> Option<&'static str> {
+    KERNELS_OWN.iter().find(|(name, _)| *name == spec.name).map(|(_, kernels)| *kernels)
+}
+
+/// How to get an implementation of the kernel's own that it has not loaded, if it would then be taken.
+fn missing_module(spec: &AlgorithmSpec) -> String {
+    let own = kernels_own(spec).filter(|_| spec.parameters.is_empty());
+    own.map_or_else(String::new, |kernels| {
         format!(" while this kernel lacks its `{kernels}` (`modprobe tcp_{kernels}`)")
     })
 }
@@ -294,6 +303,20 @@ mod tests {
         assert_eq!(source_of("vegas:alpha=3"), loaded("vegas", &[("alpha", "3")]));
         // RFC 9438's, although the kernel has another of this name.
         assert_eq!(source_of("cubic"), loaded("cubic", &[]));
+    }
+
+    #[test]
+    fn parameters_or_a_missing_module_are_the_reason() {
+        let why = |text: &str, available: &[&str]| {
+            let spec: AlgorithmSpec = text.parse().unwrap();
+            let available: Vec<String> = available.iter().map(|&name| name.to_owned()).collect();
+            check(&spec, &source(&spec, &available).unwrap()).unwrap_err()
+        };
+        let with_parameters = why("bbr:cwnd_gain=3", &["reno", "bbr"]);
+        assert!(!with_parameters.contains("modprobe"), "{with_parameters}");
+        assert!(with_parameters.contains("parameters"), "{with_parameters}");
+        let missing = why("bbr", &["reno"]);
+        assert!(missing.contains("lacks its `bbr` (`modprobe tcp_bbr`)"), "{missing}");
     }
 
     #[test]

@@ -116,11 +116,10 @@ impl Records {
     }
 
     /// Removes what processes have left that are no more. Returns the names. A device to the outside and its rules can be removed only in the
-    /// network namespace that has them.
+    /// network namespace that has them. If that is gone, so are they, and the record alone is left.
     pub(crate) fn clean_up(&self) -> Vec<String> {
-        let Ok(records) = fs::read_dir(RECORDS) else { return Vec::new() };
         let mut gone = Vec::new();
-        for record in records.flatten() {
+        for record in entries(Path::new(RECORDS)) {
             let owner = fs::read_to_string(record.path()).unwrap_or_default();
             let mut words = owner.split(' ');
             let [id, time, network] = std::array::from_fn(|_| words.next().unwrap_or_default());
@@ -128,14 +127,16 @@ impl Records {
             let lives = id.parse().is_ok_and(|id: u32| !time.is_empty() && began(id) == time);
             let name = record.file_name().to_string_lossy().into_owned();
             let is_device = name.starts_with(forwarding::DEVICE);
-            if !lives && (!is_device || network == own_network()) {
-                if is_device {
-                    forwarding::close(&name);
-                }
-                // Last: if this process is killed before, the record tells the next one.
-                remove(&name);
-                gone.push(name);
+            let is_here = network == own_network();
+            if lives || (is_device && !is_here && network_lives(network)) {
+                continue;
             }
+            if is_device && is_here {
+                forwarding::close(&name);
+            }
+            // Last: if this process is killed before, the record tells the next one.
+            remove(&name);
+            gone.push(name);
         }
         gone
     }
@@ -176,6 +177,29 @@ fn c_path(path: &Path) -> CString {
 fn own_network() -> String {
     let link = fs::read_link("/proc/self/ns/net").unwrap_or_default();
     link.to_string_lossy().into_owned()
+}
+
+/// Whether a network namespace is still there, as far as this process may read: a thread is in it, a process has it open, or it has a name.
+/// Some processes hide theirs even from root, such as a container's first one that has more rights than its others.
+fn network_lives(network: &str) -> bool {
+    let is_process = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().parse::<u32>().is_ok();
+    // A process that was killed before its record was complete had made nothing.
+    !network.is_empty()
+        && entries(Path::new("/proc")).filter(is_process).any(|process| has_network(&process.path(), network))
+}
+
+fn has_network(process: &Path, network: &str) -> bool {
+    let is_it = |link: &Path| fs::read_link(link).is_ok_and(|target| target.as_os_str() == network);
+    // A name is a mount, of which this is the root.
+    let has_name = || fs::read_to_string(process.join("mountinfo")).is_ok_and(|text| text.contains(network));
+    entries(&process.join("task")).any(|task| is_it(&task.path().join("ns/net")))
+        || entries(&process.join("fd")).any(|descriptor| is_it(&descriptor.path()))
+        || has_name()
+}
+
+/// What a folder has in it; nothing of one that cannot be read.
+fn entries(folder: &Path) -> impl Iterator<Item = fs::DirEntry> {
+    fs::read_dir(folder).into_iter().flatten().flatten()
 }
 
 /// When a process began, in ticks since the machine was started; nothing if there is none, or if it has ended and its parent has not
@@ -220,6 +244,17 @@ mod tests {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
         assert!(ended.wait().unwrap().success());
+    }
+
+    #[test]
+    fn a_network_namespace_lives_while_a_process_has_it() {
+        assert!(network_lives(&own_network()));
+        assert!(!network_lives("net:[1]") && !network_lives(""));
+        // Open, although no thread is in it.
+        let Ok(namespace) = Namespace::new() else { return };
+        let network = fs::read_link(namespace.path()).unwrap();
+        let network = network.to_str().unwrap();
+        assert!(network.starts_with("net:[") && network_lives(network), "{network}");
     }
 
     #[test]

@@ -82,7 +82,7 @@ fn losses_of_a_flight_are_one_episode() {
 fn what_arrives_again_is_not_new() {
     for stack in ["noq", "quinn"] {
         let scenario = scenario(&[&format!("cubic; stack={stack}")], |spec| {
-            spec.forward.jitter = Some("sometimes:2 %,20 ms,reorder=on".parse().unwrap());
+            spec.forward.jitter = Some(Some("sometimes:2 %,20 ms,reorder=on".parse().unwrap()));
         });
         let outcome = run(&scenario);
         conserved(&outcome);

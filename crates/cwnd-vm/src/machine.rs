@@ -6,6 +6,7 @@ use crate::missing;
 use crate::processor::OneProcessor;
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -111,10 +112,10 @@ impl Machine {
             return Err(first.clone());
         }
         let folder = Folder::new()?;
-        let (archive, result) = (folder.0.join("initramfs"), folder.0.join("result"));
+        let (archive, result) = (folder.path.join("initramfs"), folder.path.join("result"));
         initramfs::write(&self.kernel, &self.program, job, &archive)?;
-        let output = job.streams.then(|| folder.0.join("output"));
-        let errors = folder.0.join("errors");
+        let output = job.streams.then(|| folder.path.join("output"));
+        let errors = folder.path.join("errors");
         let to_errors =
             fs::File::create(&errors).map_err(|error| format!("{}: {error}", errors.display()))?;
         let mut qemu = Qemu(
@@ -248,20 +249,37 @@ impl Drop for Qemu {
     }
 }
 
-/// A folder for the files of a machine, which is removed when this is dropped.
-struct Folder(PathBuf);
+/// A folder for the files of a machine, which is removed when this is dropped. If the process is killed, the next machine removes it.
+struct Folder {
+    path: PathBuf,
+    /// A process that is killed loses it, while another may get the process's number.
+    _lock: fs::File,
+}
+
+/// What the names of folders begin with, before the numbers of the process and of its machine.
+const FOLDER: &str = "cwnd-vm";
 
 impl Folder {
     fn new() -> Result<Folder, String> {
+        Folder::within(&std::env::temp_dir())
+    }
+
+    fn within(parent: &Path) -> Result<Folder, String> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        remove_left(parent);
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let folder = std::env::temp_dir().join(format!("cwnd-vm-{}-{number}", std::process::id()));
-            match fs::create_dir(&folder) {
-                Ok(()) => return Ok(Folder(folder)),
-                // A process with the same number was killed.
+            let path = parent.join(format!("{FOLDER}-{}-{number}", std::process::id()));
+            match fs::create_dir(&path) {
+                // Before it is locked, another process may remove it as one that was left.
+                Ok(()) => {
+                    if let Some(lock) = lock(&path) {
+                        return Ok(Folder { path, _lock: lock });
+                    }
+                }
+                // One that was left, and cannot be removed.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(format!("{}: {error}", folder.display())),
+                Err(error) => return Err(format!("{}: {error}", path.display())),
             }
         }
     }
@@ -269,8 +287,37 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.path);
     }
+}
+
+/// Removes this user's folders of processes that were killed.
+fn remove_left(parent: &Path) {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let user = rustix::process::geteuid().as_raw();
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let numbers = name.to_str().and_then(|name| name.strip_prefix(FOLDER)?.strip_prefix('-'));
+        let is_of_machine = numbers
+            .and_then(|numbers| numbers.split_once('-'))
+            .is_some_and(|(process, machine)| is_number(process) && is_number(machine));
+        // Links are not followed.
+        let is_own = || entry.metadata().is_ok_and(|about| about.is_dir() && about.uid() == user);
+        if is_of_machine
+            && is_own()
+            && let Some(_lock) = lock(&entry.path())
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Locks a folder, unless another process has the lock or has removed the folder.
+fn lock(path: &Path) -> Option<fs::File> {
+    let folder = fs::File::open(path).ok()?;
+    rustix::fs::flock(&folder, rustix::fs::FlockOperation::NonBlockingLockExclusive).ok()?;
+    let is_there = fs::metadata(path).ok()?.ino() == folder.metadata().ok()?.ino();
+    is_there.then_some(folder)
 }
 
 #[cfg(test)]
@@ -280,7 +327,7 @@ mod tests {
     #[test]
     fn what_grows_is_read_once() {
         let folder = Folder::new().unwrap();
-        let path = folder.0.join("output");
+        let path = folder.path.join("output");
         let mut growing = Growing::new(path.clone());
         assert!(growing.new_bytes().is_empty());
         let mut file = fs::File::create(&path).unwrap();
@@ -289,6 +336,23 @@ mod tests {
             assert_eq!(growing.new_bytes(), part);
         }
         assert!(growing.new_bytes().is_empty());
+    }
+
+    #[test]
+    fn folders_of_killed_processes_are_removed() {
+        let parent = Folder::new().unwrap();
+        let own = Folder::within(&parent.path).unwrap();
+        // Process 1 is there, and has not made this one.
+        let left = parent.path.join("cwnd-vm-1-0");
+        let others = ["cwnd-vm-lock-1", "cwnd-vm-1", "cwnd-vm--0", "cwnd-vm-1-0-1"];
+        for name in others.iter().map(|name| parent.path.join(name)).chain([left.clone()]) {
+            fs::create_dir(&name).unwrap();
+            fs::write(name.join("initramfs"), "x").unwrap();
+        }
+        let second = Folder::within(&parent.path).unwrap();
+        assert!(!left.exists());
+        assert!(own.path.exists() && second.path.exists());
+        assert!(others.iter().all(|name| parent.path.join(name).exists()));
     }
 
     #[test]

@@ -7,7 +7,8 @@ use cwnd_scenario::{
     Policer, Problem, QueueSpec, Rate, Schedule, Time,
 };
 
-/// What one direction of a line does; what is left out it does not do, or has as the direction before it.
+/// What one direction of a line does; what is left out it does not do, or has as the direction before it. An effect that is said to be none
+/// (`Some(None)`) is not as before.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LineOptions {
     /// Its own rate; the mean of its trace if it has one, else the line's.
@@ -19,17 +20,17 @@ pub struct LineOptions {
     /// What it loses; nothing.
     pub loss: Option<Loss>,
     /// A delay that differs from packet to packet.
-    pub jitter: Option<Jitter>,
+    pub jitter: Option<Option<Jitter>>,
     /// Each packet comes out twice with this probability.
-    pub duplication: f64,
+    pub duplication: Option<f64>,
     /// Packets leave at whole multiples of this time.
-    pub slot: Option<Time>,
+    pub slot: Option<Option<Time>>,
     /// So many ACKs may be thinned to one.
     pub ack_thinning: Option<u32>,
     /// What comes too fast is dropped before the queue.
-    pub policer: Option<Policer>,
+    pub policer: Option<Option<Policer>>,
     /// How the ECN field of arriving packets is changed.
-    pub ecn_remark: Option<EcnRemark>,
+    pub ecn_remark: Option<Option<EcnRemark>>,
     /// How rate and delay vary; in reverse as forward.
     pub schedule: Option<ScheduleChoice>,
     /// A file that says when packets may leave; its rate is then the file's mean unless it is said.
@@ -54,7 +55,7 @@ impl LineOptions {
             queue: self.queue.or(other.queue),
             loss: self.loss.clone().or(other.loss.clone()),
             jitter: self.jitter.or(other.jitter),
-            duplication: if self.duplication > 0.0 { self.duplication } else { other.duplication },
+            duplication: self.duplication.or(other.duplication),
             slot: self.slot.or(other.slot),
             ack_thinning: self.ack_thinning.or(other.ack_thinning),
             policer: self.policer.or(other.policer),
@@ -114,7 +115,7 @@ impl Direction<'_> {
             wrong("ack_thinning".to_owned(), message);
         }
         if let Some(policer) =
-            options.policer.filter(|p| !self.reverse && p.burst < u64::from(context.full_packet))
+            options.policer.flatten().filter(|p| !self.reverse && p.burst < u64::from(context.full_packet))
         {
             let (holds, packet) = (ByteSize(policer.burst), context.full_packet);
             let message =
@@ -145,12 +146,12 @@ impl Direction<'_> {
             loss: options.loss.clone().unwrap_or(Loss::None),
             schedule,
             effects: Effects {
-                policer: options.policer,
+                policer: options.policer.flatten(),
                 ack_thinning: options.ack_thinning,
-                slot: options.slot,
-                jitter: options.jitter,
-                duplication: options.duplication,
-                ecn_remark: options.ecn_remark,
+                slot: options.slot.flatten(),
+                jitter: options.jitter.flatten(),
+                duplication: options.duplication.unwrap_or(0.0),
+                ecn_remark: options.ecn_remark.flatten(),
             },
             ..LinkSpec::new(name, from, to, rate, delay)
         })

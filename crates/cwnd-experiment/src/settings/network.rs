@@ -2,7 +2,7 @@
 
 use super::{
     Setting, SettingKind, base_rtt, bottleneck, buffer, buffer_in_effect, listed, megabits, milliseconds,
-    notation, nothing, number, put, reverse, said, unit, whole, word,
+    notation, nothing, number, put, put_or_none, reverse, said, unit, whole, word,
 };
 use crate::settings::Family;
 use crate::{EcnThreshold, LineDelay, Topology, TraceFile};
@@ -163,7 +163,7 @@ pub const NETWORK: &[Setting] = &[
         default: "none",
         example: "normal:5 ms,1 ms",
         kind: SettingKind::Kind(Family::Jitter),
-        set: |e, text| put(&mut e.forward.jitter, text, notation),
+        set: |e, text| put_or_none(&mut e.forward.jitter, text, notation),
         get: |_, s| said(&bottleneck(s).effects.jitter),
         measure: nothing,
     },
@@ -174,7 +174,9 @@ pub const NETWORK: &[Setting] = &[
         default: "0",
         example: "1e-4",
         kind: SettingKind::Number,
-        set: |e, text| text.parse().map(|p: Probability| e.forward.duplication = p.value()).map_err(unit),
+        set: |e, text| {
+            text.parse().map(|p: Probability| e.forward.duplication = Some(p.value())).map_err(unit)
+        },
         get: |_, s| Some(bottleneck(s).effects.duplication.to_string()),
         measure: probability,
     },
@@ -182,10 +184,10 @@ pub const NETWORK: &[Setting] = &[
         key: "slot",
         title: "Slot",
         about: "Packets that leave the bottleneck forward are released at the next whole multiple of this time, all at once.",
-        default: "packets are released immediately",
+        default: "none",
         example: "2 ms",
         kind: SettingKind::Quantity,
-        set: |e, text| put(&mut e.forward.slot, text, unit),
+        set: |e, text| put_or_none(&mut e.forward.slot, text, unit),
         get: |_, s| said(&bottleneck(s).effects.slot),
         measure: milliseconds,
     },
@@ -197,7 +199,7 @@ pub const NETWORK: &[Setting] = &[
         default: "none",
         example: "50 Mbit/s, 100 KB",
         kind: SettingKind::Text("a rate and a burst in quotes"),
-        set: |e, text| put(&mut e.forward.policer, text, notation),
+        set: |e, text| put_or_none(&mut e.forward.policer, text, notation),
         get: |_, s| said(&bottleneck(s).effects.policer),
         measure: nothing,
     },
@@ -217,7 +219,7 @@ pub const NETWORK: &[Setting] = &[
                 ("unmark", Some(EcnRemark::Unmark)),
                 ("ect1-to-ect0", Some(EcnRemark::Ect1ToEct0)),
             ];
-            word(text, &words).map(|remark| e.forward.ecn_remark = remark)
+            word(text, &words).map(|remark| e.forward.ecn_remark = Some(remark))
         },
         get: |_, s| bottleneck(s).effects.ecn_remark.map(|remark| remark.word().to_owned()),
         measure: nothing,
@@ -300,7 +302,7 @@ pub const NETWORK: &[Setting] = &[
         default: "none",
         example: "uniform:5 ms",
         kind: SettingKind::Kind(Family::Jitter),
-        set: |e, text| put(&mut e.reverse.jitter, text, notation),
+        set: |e, text| put_or_none(&mut e.reverse.jitter, text, notation),
         get: |_, s| said(&reverse(s)?.effects.jitter),
         measure: nothing,
     },
@@ -308,10 +310,10 @@ pub const NETWORK: &[Setting] = &[
         key: "reverse-slot",
         title: "Reverse slot",
         about: "Packets that leave the bottleneck in reverse are released at the next whole multiple of this time: ACKs arrive in bursts.",
-        default: "packets are released immediately",
+        default: "none",
         example: "2 ms",
         kind: SettingKind::Quantity,
-        set: |e, text| put(&mut e.reverse.slot, text, unit),
+        set: |e, text| put_or_none(&mut e.reverse.slot, text, unit),
         get: |_, s| said(&reverse(s)?.effects.slot),
         measure: milliseconds,
     },

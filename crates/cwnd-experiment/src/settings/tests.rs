@@ -83,6 +83,20 @@ fn a_default_in_effect_can_be_set() {
 }
 
 #[test]
+fn effects_can_be_switched_off_again() {
+    for key in ["jitter", "slot", "policer", "reverse-jitter", "reverse-slot"] {
+        let setting = find(key).unwrap();
+        assert_eq!(setting.default, "none", "{key}");
+        let mut spec = experiment_for(key);
+        let without = spec.resolve(1);
+        assert_eq!((setting.set)(&mut spec, setting.example), Ok(()), "{key}");
+        assert_ne!(spec.resolve(1), without, "{key}");
+        assert_eq!((setting.set)(&mut spec, "none"), Ok(()), "{key}");
+        assert_eq!(spec.resolve(1), without, "{key}");
+    }
+}
+
+#[test]
 fn values_are_measured_in_the_unit_of_an_axis() {
     let measure = |key: &str, text: &str| (find(key).unwrap().measure)(text);
     assert_eq!(measure("buffer", "100"), Some((100.0, "packets")));
@@ -107,5 +121,6 @@ fn refuses_with_what_would_be_right() {
     assert_eq!(refused("flows", "-1"), "it must not be negative");
     assert_eq!(refused("flows", "1000000"), "too many: 100000 flows are the most");
     assert_eq!(refused("mtu", "1e3"), "it must be a whole number, such as `4`");
+    assert!(refused("jitter", "0").ends_with("; `none` switches it off"), "{}", refused("jitter", "0"));
     assert_eq!(refused("rtt", "5"), "a time needs a unit: write `5 ms`, for example");
 }

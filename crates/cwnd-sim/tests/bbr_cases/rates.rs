@@ -21,7 +21,7 @@ fn used<A: Inside>(run: &mut Run<A>, rate: u64, seconds: f64) -> f64 {
 /// Case 13.
 pub fn cruise_with_aggregation() -> Found {
     // Slots of a nanosecond do nothing, until they become longer.
-    let reverse = LineOptions { slot: Some(Time(1)), ..LineOptions::default() };
+    let reverse = LineOptions { slot: Some(Some(Time(1))), ..LineOptions::default() };
     let path = Path { reverse, buffer: 4.0, ..Path::new(50_000_000, 40_000) };
     // Longer than the round trip: two bandwidth-delay products alone would not last from one burst to the next.
     let slot = 0.06;
@@ -198,7 +198,7 @@ pub fn a_policer() -> Found {
     let tokens = 20_000_000;
     // Full at first: Startup finds the link's rate, and the bucket is empty in ProbeBW.
     let policer = Policer { rate: Rate(tokens), burst: 8_000_000 };
-    let forward = LineOptions { policer: Some(policer), ..LineOptions::default() };
+    let forward = LineOptions { policer: Some(Some(policer)), ..LineOptions::default() };
     let path = Path { forward, ..Path::new(100_000_000, 40_000) };
     let mut run = path.run::<Bbr3>();
     let lost = run.until(10.0, "loss", |seen| matches!(seen.event, Event::Lost(_)));

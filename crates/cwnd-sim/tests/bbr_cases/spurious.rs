@@ -17,7 +17,7 @@ fn late(probability: f64, ms: u64) -> Jitter {
 
 /// A path on which packets may overtake each other, and do not yet.
 fn path() -> Path {
-    let forward = LineOptions { jitter: Some(late(0.0, 1)), ..LineOptions::default() };
+    let forward = LineOptions { jitter: Some(Some(late(0.0, 1))), ..LineOptions::default() };
     Path { forward, ..Path::new(50_000_000, 40_000) }
 }
 

@@ -204,7 +204,7 @@ pub fn startup_never_ends() -> (String, String) {
 /// Case 12: ACKs come in bursts of 20 ms.
 pub fn startup_with_aggregation() -> Found {
     let slot = 0.02;
-    let reverse = LineOptions { slot: Some(Time::from_millis(20)), ..LineOptions::default() };
+    let reverse = LineOptions { slot: Some(Some(Time::from_millis(20))), ..LineOptions::default() };
     let path = Path { reverse, buffer: 4.0, ..Path::new(50_000_000, 40_000) };
     let mut run = path.run::<Bbr3>();
     let left = run.until(20.0, "end of Startup", |seen| seen.bbr.phase != Phase::Startup);

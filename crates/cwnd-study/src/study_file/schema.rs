@@ -273,7 +273,8 @@ fn of_family(family: Family) -> Value {
             { "type": "string", "pattern": "^\\s*[+0-9.][-+0-9._eE]*\\s*%?\\s*$" },
             name,
         ] }),
-        Family::Queue | Family::Jitter | Family::Topology => name,
+        Family::Jitter => json!({ "anyOf": [{ "const": "none" }, name] }),
+        Family::Queue | Family::Topology => name,
     }
 }
 

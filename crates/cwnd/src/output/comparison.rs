@@ -3,6 +3,8 @@
 mod elsewhere;
 mod network;
 
+pub use network::link;
+
 use super::layout::{fitted_to, wrapped_to};
 use crate::measured::{COMPLETION, FAIRNESS, Measured, QUEUE, QUEUE_DELAYS, TableRow, UTILISATION};
 use cwnd_experiment::{FlowGroup, Place};
@@ -263,11 +265,6 @@ pub fn cost<'a>(runs: impl Iterator<Item = &'a Measured>, took: Duration, thread
 pub fn title(scenario: &Scenario) -> String {
     let bottleneck = &scenario.network.links[scenario.network.bottleneck];
     format!("{}, base RTT {}, buffer {}", bottleneck.rate, base_rtts(scenario), limit(bottleneck.queue.limit))
-}
-
-/// What a link is, with all that happens on it.
-pub fn link(scenario: &Scenario) -> String {
-    title(scenario) + &network::conditions(scenario)
 }
 
 /// The flows that are not short.

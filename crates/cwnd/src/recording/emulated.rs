@@ -10,9 +10,9 @@ use std::{
     fs::File,
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
-    sync::mpsc::{self, Receiver, Sender},
+    sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError},
     thread::{self, JoinHandle},
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 /// A capture that is being written, by a thread of its own: the emulator does not wait for a disk.
@@ -20,6 +20,9 @@ pub struct Capture {
     thread: JoinHandle<io::Result<()>>,
     path: PathBuf,
 }
+
+/// Packets are in the file at most about this much later, so that a link that is up can be looked at, and a killed process leaves them.
+const FLUSH_EVERY: Duration = Duration::from_secs(1);
 
 struct Packet {
     end: End,
@@ -135,9 +138,65 @@ fn write(file: File, began: u64, from: &Receiver<Packet>) -> io::Result<()> {
         interface("receivers", "the device of the hosts that flows are received at"),
     ];
     write_header(&mut file, LinkType::Ip, concat!("cwnd ", env!("CARGO_PKG_VERSION")), &interfaces)?;
-    for Packet { end, time, length, bytes } in from {
-        write_packet(&mut file, end as u32, began + time, &bytes, length, None)?;
+    let mut flush_at = FLUSH_EVERY.as_nanos() as u64;
+    loop {
+        // Busy links need no clock here: their packets have the time.
+        let packet = match from.try_recv() {
+            Err(TryRecvError::Empty) => from.recv_timeout(FLUSH_EVERY),
+            packet => packet.map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match packet {
+            Ok(Packet { end, time, length, bytes }) => {
+                write_packet(&mut file, end as u32, began + time, &bytes, length, None)?;
+                if time < flush_at {
+                    continue;
+                }
+                flush_at = time + FLUSH_EVERY.as_nanos() as u64;
+                file.flush()?;
+            }
+            Err(RecvTimeoutError::Timeout) => file.flush()?,
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
     }
     file.flush()?;
     file.get_ref().sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{fs, time::Instant};
+
+    #[test]
+    fn packets_are_in_the_file_while_it_is_written() {
+        let path = std::env::temp_dir().join(format!("cwnd-capture-{}.pcapng", std::process::id()));
+        let (capture, mut observer) = Capture::begin(&path).unwrap();
+        let wait_for_more_than = |length| {
+            let begin = Instant::now();
+            loop {
+                match fs::metadata(&path).unwrap().len() {
+                    now if now > length => return now,
+                    _ => assert!(begin.elapsed() < Duration::from_secs(20), "nothing after {length} bytes"),
+                }
+                thread::sleep(Duration::from_millis(20));
+            }
+        };
+        // The header, and a packet after which nothing comes.
+        let header = wait_for_more_than(0);
+        observer.packet(End::Senders, 1, &[0x45; 40]);
+        wait_for_more_than(header);
+        // A busy link: the first packet after a second, before the link is idle.
+        let before = fs::metadata(&path).unwrap().len();
+        let stop = Instant::now() + Duration::from_secs(20);
+        let mut time = FLUSH_EVERY.as_nanos() as u64;
+        while fs::metadata(&path).unwrap().len() == before {
+            assert!(Instant::now() < stop, "nothing while packets come");
+            observer.packet(End::Receivers, time, &[0x45; 40]);
+            time += 1_000_000;
+            thread::sleep(Duration::from_millis(1));
+        }
+        drop(observer);
+        capture.end().unwrap();
+        fs::remove_file(path).unwrap();
+    }
 }

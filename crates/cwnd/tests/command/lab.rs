@@ -178,6 +178,10 @@ fn a_program_runs_in_the_network_of_a_study() {
     assert_eq!(stderr(&output).matches(note).count(), 1, "{}", stderr(&output));
     let output = shell(&["--", "sh", "-c", "exit 3"]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let set = format!("{} lab set --rate '1 Mbit/s'", env!("CARGO_BIN_EXE_cwnd"));
+    let output = shell(&["-q", "--", "sh", "-c", &set]);
+    assert!(stderr(&output).contains("the network of `cwnd lab shell` cannot change"), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("late by"), "{}", stderr(&output));
     let output = shell(&["--", "no-such-program"]);
     assert_eq!(output.status.code(), Some(127));
     assert!(stderr(&output).contains("`no-such-program` cannot be run"), "{}", stderr(&output));

@@ -102,6 +102,20 @@ fn links_have_what_is_said_or_what_is_left_to_them() {
 }
 
 #[test]
+fn the_bottlenecks_own_none_holds_against_the_settings() {
+    let mut graph = graph();
+    let jitter = |graph: &Graph| {
+        let mut drawn = drawn(graph, vec![Endpoints::default()]);
+        drawn.bottleneck.forward.jitter = Some("uniform:5 ms".parse().ok());
+        let built = drawn.build().unwrap();
+        built.network.links[built.network.bottleneck].effects.jitter
+    };
+    assert_eq!(jitter(&graph), "uniform:5 ms".parse().ok());
+    graph.links[2].forward.jitter = Some(None);
+    assert_eq!(jitter(&graph), None);
+}
+
+#[test]
 fn what_cannot_be_says_where_and_why() {
     let graph = graph();
     let said = |flow: Endpoints| drawn(&graph, vec![flow]).build().unwrap_err()[0].to_string();

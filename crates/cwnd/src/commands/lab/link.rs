@@ -307,6 +307,7 @@ fn resolver(flags: &Flags) -> Resolver {
 fn run_program(flags: &Flags, link: &mut Link) -> Result<Option<ExitStatus>, Failure> {
     let mut running = Running::start(
         &ends(&link.testbed, link.hosts.as_ref()),
+        flags.ipv6,
         &resolver(flags),
         flags.server.as_deref(),
         &flags.command,

@@ -26,13 +26,14 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a program at the first sender, and before it the server's command line at each receiver. `resolver` says where the program
-    /// finds name servers.
+    /// Starts a program at the first sender, and before it the server's command line at each receiver. `ipv6` says whether the ends have
+    /// addresses of IPv6, and `resolver` where the program finds name servers.
     ///
     /// # Errors
     /// What cannot be started. Exit codes are those of shells: 127 if there is no such program, 126 if it cannot be executed.
     pub fn start(
         [senders, receivers]: &[Vec<&Namespace>; 2],
+        ipv6: bool,
         resolver: &Resolver,
         server: Option<&str>,
         words: &[OsString],
@@ -51,8 +52,13 @@ impl Running {
         command
             .args(&words[1..])
             .env("CWND_SERVER", address::receiver(0).to_string())
-            .env("CWND_SERVER_IPV6", address::receiver_ipv6(0).to_string())
             .env("CWND_SERVER_NETNS", receivers[0].path());
+        if ipv6 {
+            command.env("CWND_SERVER_IPV6", address::receiver_ipv6(0).to_string());
+        } else {
+            // In a link within another one this would be the other's.
+            command.env_remove("CWND_SERVER_IPV6");
+        }
         for (name, hosts) in [("CWND_SENDERS_NETNS", senders), ("CWND_SERVERS_NETNS", receivers)] {
             let paths: Vec<String> = hosts.iter().map(|host| host.path()).collect();
             command.env(name, paths.join(" "));

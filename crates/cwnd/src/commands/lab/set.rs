@@ -17,7 +17,7 @@ use std::io;
 
 const EXAMPLES: &str = "\
 Rate, delays, buffers, losses and effects change; the queue's discipline, schedules and traces do not. A buffer in BDPs follows rate and
-RTT. Packets in transmission and on the line are not lost.
+RTT. Packets in transmission and on the line are not lost. `none` switches jitter, slots and the policer off.
 
 Examples:
   Half of the rate and more loss from now on, in the link that `cwnd lab link` keeps up:
@@ -68,7 +68,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         Ok(Ok(now)) => output::print(&format!("{now}\n")),
         Ok(Err(why)) => Err(Failure::bad_input(why)),
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Err(Failure::broken(format!(
-            "no link `{name}` is up; `cwnd lab link --name {name}` keeps one up"
+            "no link `{name}` is up: `cwnd lab link --name {name}` keeps one up, and the network of `cwnd lab shell` cannot change"
         ))),
         Err(error) => Err(Failure::broken(format!("the link `{name}`: {error}"))),
     }

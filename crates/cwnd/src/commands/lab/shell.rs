@@ -50,6 +50,10 @@ pub struct Flags {
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
 
+    /// Show no counters.
+    #[arg(long, short)]
+    quiet: bool,
+
     /// The program [default: your shell].
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -66,7 +70,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let shell = [std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into())];
     let words = if flags.command.is_empty() { &shell[..] } else { &flags.command[..] };
     let ends = [vec![testbed.senders()], vec![testbed.receivers()]];
-    let mut running = Running::start(&ends, &Resolver::Own, flags.server.as_deref(), words)?;
+    let mut running = Running::start(&ends, flags.ipv6, &Resolver::Own, flags.server.as_deref(), words)?;
     let ended = loop {
         match running.ended()? {
             Some(ended) => break ended,
@@ -74,7 +78,9 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         }
     };
     drop(running);
-    terminal::tell!("\n{}", Live::new(&scenario).text(testbed.snapshot(), terminal::columns()));
+    if !flags.quiet {
+        terminal::tell!("\n{}", Live::new(&scenario).text(testbed.snapshot(), terminal::columns()));
+    }
     take_down(testbed, capture)?;
     failure_of(ended)
 }

@@ -1,6 +1,6 @@
 //! A network in a line.
 
-use super::{base_rtts, lasting, limit};
+use super::{base_rtts, lasting, limit, title};
 use cwnd_scenario::{Discipline, LinkSpec, Loss, Probability, Scenario, Schedule};
 
 /// The flows of a scenario and the network that they cross.
@@ -29,13 +29,42 @@ pub fn about(scenario: &Scenario) -> String {
             if access.rate == bottleneck.rate { String::new() } else { format!(" at {}", access.rate) };
         text += &format!(", {} {}{rate}", first_link(access), limit(access.queue.limit));
     }
-    if let Some(threshold) = bottleneck.queue.ecn_threshold {
+    text + &queue(bottleneck) + &conditions(scenario)
+}
+
+/// What a link is, with its access links and all that happens on it.
+pub fn link(scenario: &Scenario) -> String {
+    let bottleneck = &scenario.network.links[scenario.network.bottleneck];
+    title(scenario) + &queue(bottleneck) + &access(scenario) + &conditions(scenario)
+}
+
+/// How a queue marks and which discipline it has, if that is not plain.
+fn queue(link: &LinkSpec) -> String {
+    let mut text = String::new();
+    if let Some(threshold) = link.queue.ecn_threshold {
         text += &format!(", marks over {threshold}");
     }
-    if bottleneck.queue.discipline != Discipline::DropTail {
-        text += &format!(", {}", bottleneck.queue.discipline);
+    if link.queue.discipline != Discipline::DropTail {
+        text += &format!(", {}", link.queue.discipline);
     }
-    text + &conditions(scenario)
+    text
+}
+
+/// What the links before the bottleneck are, after a semicolon, if there are any.
+fn access(scenario: &Scenario) -> String {
+    let own = scenario.flows[0].route[0];
+    if own == scenario.network.bottleneck {
+        return String::new();
+    }
+    let link = &scenario.network.links[own];
+    format!(
+        "; {} links {}, {}, buffer {}{}",
+        first_link(link),
+        link.rate,
+        link.delay,
+        limit(link.queue.limit),
+        queue(link)
+    )
 }
 
 /// What else happens on the bottleneck and on the link back, each after a semicolon.
@@ -137,6 +166,35 @@ mod tests {
         );
         assert!(of("satellite").contains(", satellite 419 packets at 10 Mbit/s"), "{}", of("satellite"));
         assert!(of("incast").starts_with("1 flow over an incast of 1 Gbit/s, base RTT 8 ms"));
+    }
+
+    #[test]
+    fn a_link_is_told_with_its_access_links() {
+        let of = |settings: &[(&str, &str)]| {
+            let mut experiment =
+                ExperimentSpec { algorithm: "cubic".parse().ok(), ..ExperimentSpec::default() };
+            for (key, value) in
+                [("rate", "20 Mbit/s"), ("rtt", "80 ms"), ("buffer", "9")].iter().chain(settings)
+            {
+                (settings::find(key).unwrap().set)(&mut experiment, value).unwrap();
+            }
+            link(&experiment.resolve(1).unwrap())
+        };
+        assert_eq!(of(&[("topology", "path")]), "20 Mbit/s, base RTT 80 ms, buffer 9 packets");
+        let settings = [
+            ("queue", "codel:ecn"),
+            ("access-rate", "1 Gbit/s"),
+            ("access-delay", "7 ms"),
+            ("access-buffer", "50"),
+            ("access-queue", "fq-codel"),
+            ("reverse-rate", "5 Mbit/s"),
+            ("jitter", "uniform:5 ms"),
+        ];
+        assert_eq!(
+            of(&settings),
+            "20 Mbit/s, base RTT 80 ms, buffer 9 packets, codel:ecn=on; access links 1 Gbit/s, 7 ms, buffer 50 packets, fq-codel; \
+             jitter uniform:5 ms; reverse 5 Mbit/s"
+        );
     }
 
     #[test]

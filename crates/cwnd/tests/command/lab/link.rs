@@ -53,7 +53,7 @@ fn a_program_runs_over_a_link_in_one_line() {
     let ipv6 = output(&["-q", "--ipv6"], "ping -6 -q -c 1 $CWND_SERVER_IPV6 && ping -q -c 1 $CWND_SERVER");
     assert!(ipv6.status.success(), "{}{}", stdout(&ipv6), stderr(&ipv6));
     // What is the program's is the program's alone.
-    let quiet = output(&["-q"], "echo alone");
+    let quiet = output(&["-q"], "echo alone${CWND_SERVER_IPV6-}");
     assert_eq!((stdout(&quiet).as_str(), stderr(&quiet).as_str()), ("alone\n", ""));
     let served = output(&["-q", "--server", "cat; echo served"], "sleep 0.5; echo alone");
     assert_eq!((stdout(&served).as_str(), stderr(&served).as_str()), ("alone\n", "served\n"));
@@ -95,7 +95,16 @@ fn a_link_changes_while_it_is_up_and_its_log_says_what_crossed_it() {
     // Where senders have access links, these change as well; others cannot be added.
     let access =
         output(&["-q", "--access-delay", "5 ms"], &format!("{cwnd} lab set --access-delay '7 ms'; {ping}"));
+    assert!(stdout(&access).contains("; access links 200 Mbit/s, 7 ms, buffer"), "{}", stdout(&access));
     assert!(stdout(&access).contains("= 4"), "the round trip stays at 40 ms: {}", stdout(&access));
+    let effects = output(
+        &["-q", "--jitter", "uniform:5 ms", "--slot", "none", "--policer", "5 Mbit/s, 10 KB"],
+        &format!("{cwnd} lab set --slot '2 ms'; {cwnd} lab set --jitter none --slot none --policer none"),
+    );
+    let changed: Vec<bool> = stdout(&effects).lines().map(|line| line.contains("jitter uniform")).collect();
+    assert_eq!(changed, [true, false], "{}{}", stdout(&effects), stderr(&effects));
+    let plain = "20 Mbit/s, base RTT 40 ms, buffer 66 packets\n";
+    assert!(stdout(&effects).ends_with(plain), "{}", stdout(&effects));
     let none = output(&["-q"], &format!("{cwnd} lab set --access-delay '7 ms'"));
     assert!(stderr(&none).contains("there are 2 links"), "{}", stderr(&none));
     let (printed, told) = (stdout(&ended), stderr(&ended));
@@ -204,6 +213,31 @@ fn a_program_reaches_the_outside_through_the_link() {
     let doctor = host.command(env!("CARGO_BIN_EXE_cwnd")).unwrap().args(["lab", "doctor"]).output().unwrap();
     assert!(stdout(&doctor).contains("cwnd-out"), "{}", stdout(&doctor));
     assert_eq!(outside_state(&host), closed);
+}
+
+#[test]
+#[ignore = "needs root, TUN devices, ip, nft and unshare"]
+fn the_record_of_a_network_namespace_that_is_gone_is_removed() {
+    let mut link = Command::new("unshare");
+    link.args(["-n", env!("CARGO_BIN_EXE_cwnd"), "lab", "link", "-q", "--outside", "--", "sleep", "100"]);
+    let mut link = link.spawn().expect("unshare (package util-linux) starts");
+    let owner = format!("{} ", link.id());
+    let is_recorded = || {
+        let records = fs::read_dir("/run/cwnd-lab").into_iter().flatten().flatten();
+        records
+            .map(|record| fs::read_to_string(record.path()))
+            .any(|text| text.is_ok_and(|t| t.starts_with(&owner)))
+    };
+    let begin = Instant::now();
+    while !is_recorded() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "there is no record");
+        thread::sleep(Duration::from_millis(20));
+    }
+    link.kill().unwrap();
+    link.wait().unwrap();
+    assert!(is_recorded());
+    cwnd(&["lab", "doctor"]);
+    assert!(!is_recorded());
 }
 
 #[test]
