@@ -56,8 +56,9 @@ impl Shared {
             let stored = if present > 0 { format!("; {present} are stored already") } else { String::new() };
             let expected = Duration::try_from_secs_f64(wall_s).unwrap_or(Duration::MAX);
             crate::terminal::tell!(
-                "{} studies: {total} runs to do on {threads} threads, about {} at most{stored}",
+                "{} studies: {total} runs to do on {threads} {}, about {}{stored}",
                 studies.len(),
+                if threads == 1 { "thread" } else { "threads" },
                 duration(expected)
             );
         }

@@ -134,12 +134,7 @@ fn announcement(study: &Study, plan: &Plan, threads: usize) -> String {
     let expected = Duration::try_from_secs_f64(plan.wall_s(threads)).unwrap_or(Duration::MAX);
     let phases: Vec<_> = plan.engines().into_iter().map(|kind| (kind, plan.missing_of(kind))).collect();
     let (how, runs) = (how(&phases, threads), if plan.missing() == 1 { "run" } else { "runs" });
-    format!(
-        "{}: {} {runs} to do {how}, about {} at most{present}",
-        study.name,
-        plan.missing(),
-        duration(expected)
-    )
+    format!("{}: {} {runs} to do {how}, about {}{present}", study.name, plan.missing(), duration(expected))
 }
 
 /// Says how the runs of each engine are done, in their order.

@@ -108,9 +108,8 @@ pub fn first_difference(recordings: [&Recording; 2], tolerance: Tolerance) -> Op
         common.as_ref().is_none_or(of_both)
     };
     // What is not earlier than a difference that is known need not be looked at.
-    let is_later = |earliest: &Option<Difference>, time: f64| {
-        earliest.as_ref().is_some_and(|known| !(time < known.time))
-    };
+    let is_later =
+        |earliest: &Option<Difference>, time: f64| earliest.as_ref().is_some_and(|known| time >= known.time);
     let events = keys[0].iter().zip(&first.events).enumerate();
     for (i, (key, event)) in events.filter(|(_, (_, event))| is_compared(event)) {
         let Some(&j) = places.get(key) else {
