@@ -174,7 +174,7 @@ fn the_default_before_is_put_back_also_if_it_is_loaded_too() {
         // That of the second goes, which is not the default: nothing changes.
         assert_eq!(names(load::unload(&second, false).unwrap()), Vec::<String>::new());
         assert_eq!(default(), third);
-        assert_eq!(names(load::unload(&third, false).unwrap()), [first.clone()]);
+        assert_eq!(names(load::unload(&third, false).unwrap()), std::slice::from_ref(&first));
         assert_eq!(default(), first);
         // Who sets another one has decided; what was before is forgotten.
         std::fs::write(SETTING, "reno")?;

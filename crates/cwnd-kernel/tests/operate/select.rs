@@ -144,7 +144,7 @@ fn a_route_selects() {
         .collect();
     to.sort();
     assert_eq!(to, ["10.77.0.0/16", "10.78.0.0/16"]);
-    wait_for("no socket has it", || load::sockets().get(&name).is_none());
+    wait_for("no socket has it", || !load::sockets().contains_key(&name));
     let refused = load::unload(&name, false).unwrap_err().to_string();
     assert!(refused.contains("the route to 10.77.0.0/16 (/"), "{refused}");
     for network in ["10.77.0.0/16", "10.78.0.0/16"] {
