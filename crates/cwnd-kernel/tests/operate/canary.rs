@@ -178,7 +178,7 @@ fn a_canary_in_a_cgroup_with_a_selection_is_refused() {
 #[ignore = "needs root, a kernel with BPF congestion control, clang, ip, tc and cgroup2"]
 fn the_algorithm_of_a_canary_stays_or_the_canary_ends() {
     let mut instances = Instances::new();
-    let name = instances.load("newreno", 'v', &[]);
+    let name = instances.load("newreno", 'r', &[]);
     let cgroup = TestCgroup::new("unloaded", None);
     let canary = Canary::begin(&cgroup.0, &name, None, SHARE).unwrap();
     assert_eq!(canary.gone(), None);
