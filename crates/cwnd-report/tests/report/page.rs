@@ -174,7 +174,7 @@ fn a_study_without_figures_and_tables_has_one_of_all_combinations() {
     assert_eq!(all(&page, "#table-1 tbody tr").len(), results.study.cells.len());
     let heads: Vec<String> = all(&page, "#table-1 thead th").into_iter().map(text).collect();
     assert_eq!(heads.len(), results.study.axes.len() + results.study.metrics.len(), "{heads:?}");
-    // What is better is told of algorithms on the same path, though nothing names their axis.
+    // What is better compares algorithms on the same path, though nothing names their axis.
     let caption = text(all(&page, "#table-1 figcaption")[0]);
     assert!(caption.contains("Bold: the best mean by variant."), "{caption}");
 }

@@ -75,7 +75,7 @@ fn whatever_scale(results: &Results, kind: &ClaimKind, expect: &Expectation) -> 
             let name = |place: usize| format!("in `{}`", study.cell_label(cells[place]));
             let summaries = Summaries::new(results, cells.len(), value);
             let best = summaries.best(*greatest, |_| true);
-            summaries.measured(best, OverZero::default(), name)
+            summaries.extreme(best, name)
         }
         ClaimKind::Gain { metric, axis, of, over, select, pairs: summary, absolute } => {
             let pairs = study.pairs(axis, of, over, select);
@@ -136,7 +136,7 @@ fn averaged(results: &Results, places: usize, value: impl Fn(usize, usize) -> Op
         .collect();
     let note =
         (means.len() < repeats).then(|| format!("{} of {repeats} repeats have all of it", means.len()));
-    let Some(summary) = Summary::of(&means) else { return nothing("no run has measured it") };
+    let Some(summary) = Summary::of(&means) else { return nothing("no run has a value of it") };
     let (p, is_over) = (summary.p(), is_over(&summary, summary.p()));
     Measured { summary: Some(summary), note, gain: OverZero { is_over, p, tested: 1, rivals: Vec::new() } }
 }
@@ -226,12 +226,25 @@ impl Summaries {
         measured
     }
 
+    /// The extreme of all cells. One without any value could be it: a transfer that never ends has no completion time.
+    fn extreme(&self, chosen: Option<usize>, name: impl Fn(usize) -> String) -> Measured {
+        let silent = self.places - self.of.len();
+        if silent == 0 || self.of.is_empty() {
+            return self.measured(chosen, OverZero::default(), name);
+        }
+        let have = if silent == 1 { "has" } else { "have" };
+        nothing(&format!(
+            "{silent} of {} combinations {have} no value, and could be the extreme",
+            self.places
+        ))
+    }
+
     fn measured(&self, chosen: Option<usize>, gain: OverZero, name: impl Fn(usize) -> String) -> Measured {
         let Some((place, summary)) = chosen.map(|i| self.of[i]) else {
             return nothing(if self.places == 0 {
                 "no cells belong to it"
             } else {
-                "no run has measured it"
+                "no run has a value of it"
             });
         };
         let gaps =

@@ -208,9 +208,18 @@ fn what_is_missing_is_said() {
     let verdict = evaluated(gaps, mean("b"), Some(0.0), None);
     let told = |verdict: &Verdict| (verdict.judgement, verdict.ground.clone(), verdict.note.clone());
     let not_measured = |ground: &str| (Judgement::NotMeasured, ground.to_owned(), None);
-    assert_eq!(told(&verdict), not_measured("no run has measured it"));
+    assert_eq!(told(&verdict), not_measured("no run has a value of it"));
     let verdict = evaluated(gaps, mean("none"), Some(0.0), None);
     assert_eq!((verdict.measured, told(&verdict)), (None, not_measured("no cells belong to it")));
+    // What never happened could be the extreme: a time of completion that no run has is not the least.
+    let extreme = |greatest| ClaimKind::Extreme { metric: x(), select: Selection::default(), greatest };
+    for greatest in [true, false] {
+        let verdict = evaluated(gaps, extreme(greatest), Some(0.0), None);
+        assert_eq!(
+            told(&verdict),
+            not_measured("2 of 4 combinations have no value, and could be the extreme")
+        );
+    }
     // One run has no interval: it is its own.
     let single: [&[f64]; 4] = [&[2.0], &[3.0], &[0.0], &[4.0]];
     let verdict = evaluated(single, mean("a"), Some(2.5), Some(2.5));
