@@ -98,7 +98,9 @@ fn facts(study: &Study) -> Vec<(String, Markup)> {
     let mut facts: Vec<(&str, Vec<String>)> = Vec::new();
     for cell in &study.cells {
         let more = cell.unusual_settings().into_iter().filter(|(setting, _)| !TOLD.contains(&setting.key));
-        let more = more.map(|(setting, value)| (setting.title, value));
+        // The number of flows has the title of that setting.
+        let more = more
+            .map(|(setting, value)| (if setting.key == "flow" { EACH_FLOW } else { setting.title }, value));
         for (name, value) in of_scenario(&cell.scenario).into_iter().chain(more) {
             match facts.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, values)) if !values.contains(&value) => values.push(value),
@@ -107,6 +109,8 @@ fn facts(study: &Study) -> Vec<(String, Markup)> {
             }
         }
     }
+    // Where scenarios differ in their algorithms, what differs names them.
+    facts.retain(|(name, values)| *name != ALGORITHM || values.len() == 1);
     let row = |(name, values): (&str, Vec<String>)| {
         let shown = &values[..values.len().min(NAMED)];
         let value = html! {
@@ -118,6 +122,9 @@ fn facts(study: &Study) -> Vec<(String, Markup)> {
     };
     facts.into_iter().map(row).collect()
 }
+
+const ALGORITHM: &str = "Algorithm";
+const EACH_FLOW: &str = "Flows in detail";
 
 /// The settings that [`of_scenario`] and the axes report.
 const TOLD: [&str; 22] = [
@@ -153,6 +160,20 @@ fn of_scenario(scenario: &Scenario) -> Vec<(&'static str, String)> {
     let reverse = scenario.lasting_flows() - forward;
     let against = if reverse > 0 { format!(" and {reverse} against them") } else { String::new() };
     facts.push(("Flows", format!("{forward}{against}")));
+    let mut algorithms: Vec<(String, usize)> = Vec::new();
+    for name in lasting().map(|flow| flow.algorithm.to_string()) {
+        match algorithms.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, flows)) => *flows += 1,
+            None => algorithms.push((name, 1)),
+        }
+    }
+    let texts: Vec<String> = match &algorithms[..] {
+        [(name, _)] => vec![name.clone()],
+        several => several.iter().map(|(name, flows)| format!("{flows} of {name}")).collect(),
+    };
+    if !texts.is_empty() {
+        facts.push((ALGORITHM, texts.join(", ")));
+    }
     let mut kinds: Vec<String> = Vec::new();
     for kind in lasting().filter(|flow| flow.traffic != Traffic::Bulk).map(|flow| flow.traffic.to_string()) {
         if !kinds.contains(&kind) {
