@@ -92,6 +92,12 @@ mod tests {
     }
 
     #[test]
+    fn a_hint_has_a_sensible_unit() {
+        assert_eq!(refused("20"), "a rate needs a unit: write `20 Mbit/s`, for example");
+        assert_eq!(refused("1e7"), "a rate needs a unit: write `10000000 bit/s`, for example");
+    }
+
+    #[test]
     fn reads_every_unit() {
         for (text, rate) in [
             ("1 Gbit/s", 1_000_000_000),

@@ -67,7 +67,10 @@ impl Family {
 
     /// The error for a number without a unit.
     pub fn no_unit(&self, number: Decimal) -> UnitError {
-        UnitError::new(format!("{} needs a unit: write `{number} {}`, for example", self.kind, self.usual))
+        // Who writes a number as large as this means a small unit.
+        const LARGE: f64 = 1e5;
+        let unit = if number.to_f64() < LARGE { self.usual } else { self.suffixes[0].name };
+        UnitError::new(format!("{} needs a unit: write `{number} {unit}`, for example", self.kind))
     }
 
     /// Write `value` in the largest unit that leaves no leading zero.
