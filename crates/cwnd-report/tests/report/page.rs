@@ -180,6 +180,20 @@ fn a_study_without_figures_and_tables_has_one_of_all_combinations() {
 }
 
 #[test]
+fn completion_times_stand_beside_the_share_that_completed() {
+    let mut results = synthetic::results();
+    for run in results.runs.iter_mut().filter(|run| run.cell == 0) {
+        let RunState::Done(metrics) = &mut run.state else { continue };
+        metrics.insert("short-large.completion_ratio".to_owned(), 0.25);
+        metrics.insert("short-large.completion_time_s".to_owned(), 1.5);
+    }
+    let html = page(&results);
+    let page = parse(&html);
+    let row: Vec<String> = all(&page, "#completion-times tbody td").into_iter().map(text).collect();
+    assert_eq!(row, ["over 1 MB", "25", "1,500", "\u{2013}", "\u{2013}", "\u{2013}"]);
+}
+
+#[test]
 fn a_single_repeat_has_no_interval() {
     let mut results = synthetic::results();
     results.study.repeats = 1;
