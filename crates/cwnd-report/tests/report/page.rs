@@ -180,7 +180,7 @@ fn a_study_without_figures_and_tables_has_one_of_all_combinations() {
 }
 
 #[test]
-fn completion_times_stand_beside_the_share_that_completed() {
+fn completion_times_stand_next_to_the_share_that_completed() {
     let mut results = synthetic::results();
     for run in results.runs.iter_mut().filter(|run| run.cell == 0) {
         let RunState::Done(metrics) = &mut run.state else { continue };

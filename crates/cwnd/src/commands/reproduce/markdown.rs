@@ -12,7 +12,7 @@ This page lists what came of the papers' claims when their studies were run with
 `cwnd reproduce --markdown > docs/verdicts.md` writes it from `studies/verdicts.csv`, which has every claim with its interval.
 [claims.md](claims.md) has the rules. `cargo xtask papers --paper-scale` runs the studies and stores the verdicts.
 
-The runs take hours and are those of the commit beside them. The simulator and the metrics have newer versions since; `cwnd reproduce` counts the
+The runs take hours and are those of the commit next to them. The simulator and the metrics have newer versions since; `cwnd reproduce` counts the
 claims that are measured from these. A version changes with any outcome that it changes, so that most verdicts stay. `cargo xtask papers` runs
 a sample of every study, and fails if a verdict is not the recorded one.
 
