@@ -103,7 +103,9 @@ fn ends(claims: &Claims<'_>) -> Markup {
     let farthest = farthest(|told| told.ratio()).or_else(|| farthest(|told| told.ratio_to_bound()));
     html! {
         @if let Some((one, _)) = closest { "Closest to what is stated: " (told(one)) " " }
-        @if let Some((one, _)) = farthest { "Farthest from it: " (told(one)) }
+        @if let Some((one, _)) = farthest {
+            "Farthest from " (if closest.is_some() { "it" } else { "what is stated" }) ": " (told(one))
+        }
         @if closest.is_none() && farthest.is_none() { "No claim with a verdict states a number." }
     }
 }
@@ -131,16 +133,19 @@ fn unexplained(claims: &Claims<'_>) -> Markup {
     let open: Vec<&Listed<'_>> = claims.listed.iter().filter(|one| judgement(one).differs()).collect();
     let is_unexplained = |one: &&Listed<'_>| explanation::is_unexplained(one.told.claim, judgement(one));
     let without: Vec<&Listed<'_>> = open.iter().copied().filter(is_unexplained).collect();
-    let count = |count: usize| if count == 1 { "1 claim".to_owned() } else { format!("{count} claims") };
+    let of_those = |all: &str, is: &str| match open.len() {
+        1 => "The claim that differs from what is stated ".to_owned() + is,
+        count => format!("Of {count} claims that differ from what is stated{all}"),
+    };
     html! {
         @if !claims.listed.iter().any(|one| has_verdict(one.told.verdict.judgement)) {
             "No claim has a verdict yet."
         } @else if open.is_empty() {
             "No claim with a verdict differs from what is stated."
         } @else if without.is_empty() {
-            "Of " (count(open.len())) " that differ from what is stated all have a reason that runs show."
+            (of_those(" all have", "has")) " a reason that runs show."
         } @else {
-            "Of " (count(open.len())) " that differ from what is stated, " (without.len()) " are unexplained: "
+            (of_those(&format!(", {} are", without.len()), "is")) " unexplained: "
             (marks(&without)) "."
         }
     }

@@ -247,8 +247,11 @@ impl Summaries {
                 "no run has a value of it"
             });
         };
-        let gaps =
-            if self.missing > 0 { format!("; {} values are missing", self.missing) } else { String::new() };
+        let gaps = match self.missing {
+            0 => String::new(),
+            1 => "; 1 value is missing".to_owned(),
+            missing => format!("; {missing} values are missing"),
+        };
         Measured { summary: Some(summary), note: Some(name(place) + &gaps), gain }
     }
 }

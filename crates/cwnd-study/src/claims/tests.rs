@@ -226,7 +226,7 @@ fn what_is_missing_is_said() {
     assert_eq!((verdict.judgement, verdict.measured.unwrap().ci95), (Judgement::Reproduced, None));
     // Nothing can be divided by nothing: at buffer 5 there is no relative gain.
     let verdict = evaluated(single, gain(PairSummary::Greatest, false), None, Some(0.0));
-    assert_eq!(verdict.note.as_deref(), Some("`a, 10` against `b, 10`; 1 values are missing"));
+    assert_eq!(verdict.note.as_deref(), Some("`a, 10` against `b, 10`; 1 value is missing"));
 }
 
 /// Ten per cent more, in every repeat; and one cell with nothing but noise.

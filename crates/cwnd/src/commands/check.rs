@@ -22,7 +22,7 @@ use std::{
 /// Tell what a study would run, and about what it would cost, without running anything.
 ///
 /// Reports every error of the file with its place. Costs are estimates: times hold within a factor of
-/// about two on a machine that does nothing else.
+/// about two on a fast machine that does nothing else. Runs of some milliseconds take more.
 #[derive(Args)]
 pub struct Flags {
     /// The study file.
@@ -249,7 +249,8 @@ fn text(
         0 => String::new(),
         count => format!(", {count} of them once"),
     };
-    let runs = format!("{} ({} cells x {} repeats{once})", cost.runs, study.cells.len(), study.repeats);
+    let (cells, repeats) = (counted(study.cells.len(), "cell"), counted(study.repeats as usize, "repeat"));
+    let runs = format!("{} ({cells} x {repeats}{once})", cost.runs);
     let traces = match (cost.traced, cost.sampled) {
         (0, 0) => "none".to_owned(),
         (traced, sampled) if traced == sampled => format!("{traced} runs"),
@@ -315,10 +316,17 @@ fn text(
     format!("\n{table}\n{}\n", output::wrapped_to(columns.unwrap_or(usize::MAX), &end, 2))
 }
 
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 fn shown(study: &Study) -> String {
-    let of = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    [of(study.figures.len(), "figure"), of(study.tables.len(), "table"), of(study.claims.len(), "claim")]
-        .join(", ")
+    [
+        counted(study.figures.len(), "figure"),
+        counted(study.tables.len(), "table"),
+        counted(study.claims.len(), "claim"),
+    ]
+    .join(", ")
 }
 
 fn count(number: f64) -> String {
