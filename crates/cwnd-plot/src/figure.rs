@@ -99,7 +99,7 @@ impl Figure {
             let edges =
                 Edges { x_labels: labelled, x_title: labelled, y_labels: true, y_title: Some(MARGIN) };
             panel.draw(&mut canvas, &frame, edges);
-            y = bottom + if labelled { 2.0 * TICK + TEXT + 8.0 } else { 8.0 };
+            y = bottom + if labelled { panel.x_title_room(right - left) + 8.0 } else { 8.0 };
         }
 
         for line in text::wrap(&self.caption, TICK, room) {
@@ -201,7 +201,8 @@ impl Panel {
             }
         }
         if edges.x_title {
-            canvas.text((left + right) / 2.0, bottom + 2.0 * TICK + TEXT, &style, &self.x.label);
+            let y = bottom + self.x_title_room(right - left);
+            canvas.text((left + right) / 2.0, y, &style, &self.x.label);
         }
     }
 
@@ -246,15 +247,40 @@ impl Panel {
             let ticks = &frame.x.ticks.major;
             let places: Vec<(f64, &str)> = ticks.iter().map(|(v, l)| (frame.x(*v), l.as_str())).collect();
             let style = Label::new(TICK, INK).anchor(Anchor::Middle);
-            let set = if self.x.named {
-                tick_labels::named(&places, right - left)
-            } else {
-                tick_labels::clear(&places)
-            };
-            for (x, line, label) in set {
-                canvas.text(x, bottom + 6.0 + TICK + 1.15 * TICK * line as f64, &style, &label);
+            if !self.x.named {
+                for (x, line, label) in tick_labels::clear(&places) {
+                    canvas.text(x, bottom + 6.0 + TICK + 1.15 * TICK * line as f64, &style, &label);
+                }
+                return;
+            }
+            let names = tick_labels::named(&places, right - left);
+            for (x, line, label) in names.labels {
+                match names.upright {
+                    true => {
+                        let style = style.anchor(Anchor::End).upright();
+                        canvas.text(x + 0.36 * TICK, bottom + 6.0, &style, &label);
+                    }
+                    false => {
+                        canvas.text(x, bottom + 6.0 + TICK + 1.15 * TICK * line as f64, &style, &label);
+                    }
+                }
             }
         }
+    }
+
+    /// From the horizontal axis to the base line of its title, where the panel is so wide.
+    fn x_title_room(&self, width: f64) -> f64 {
+        let beyond_first = self.x_labels_height(width) - 1.15 * TICK;
+        2.0 * TICK + TEXT + beyond_first.max(0.0)
+    }
+
+    /// The height of the labels of the horizontal axis, where the panel is so wide.
+    pub(super) fn x_labels_height(&self, width: f64) -> f64 {
+        if !self.x.named {
+            return 1.15 * TICK;
+        }
+        let labels = self.x.labels.iter().flatten().map(|(_, label)| (0.0, label.as_str()));
+        tick_labels::named(&labels.collect::<Vec<_>>(), width).height
     }
 }
 

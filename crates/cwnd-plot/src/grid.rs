@@ -8,7 +8,7 @@ use super::frame::{Extent, Frame};
 use super::key::{self, Key};
 use super::layout::{MARGIN, NAME, TEXT, TICK};
 use super::style::{GREY, INK};
-use super::{text, tick_labels};
+use super::text;
 
 /// Blocks in rows and columns, with a legend above and a caption below.
 pub struct Grid {
@@ -277,12 +277,8 @@ impl Layout {
             .zip(y_axes)
             .map(|(block, y)| block.panels.iter().map(|p| p.x.fit(all.x, most)).zip(y).collect())
             .collect();
-        let lines = grid.blocks.first().and_then(|b| b.panels.last()).filter(|p| p.x.named).map_or(1, |p| {
-            let labels = p.x.labels.iter().flatten().map(|(_, label)| (0.0, label.as_str()));
-            let set = tick_labels::named(&labels.collect::<Vec<_>>(), panel);
-            set.iter().map(|(_, line, _)| line + 1).max().unwrap_or(1)
-        });
-        let x_labels = 6.0 + 1.15 * TICK * lines as f64 + 4.0;
+        let lowest = grid.blocks.first().and_then(|block| block.panels.last());
+        let x_labels = 6.0 + lowest.map_or(1.15 * TICK, |lowest| lowest.x_labels_height(panel)) + 4.0;
         Layout { lefts, panel, right, x_labels, y_lines, shared, axes }
     }
 }

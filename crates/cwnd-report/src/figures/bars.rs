@@ -29,11 +29,11 @@ pub(super) fn draw(
     let chosen = Chosen::new(results, &figure.select);
     let study = &results.study;
     let measure = Measure::of_study(study, y);
-    let panes = Panes::new(&chosen, figure, false);
     let Some(x_axis) = study.axis(x) else { return without_axis(figure, x) };
     let by = series;
     let series = Series::new(&chosen, looks, series);
     let groups = chosen.points(x_axis);
+    let panes = Panes::new(&chosen, figure, false).with_names(groups.len());
     // Printed numbers and stated lines are drawn over bars.
     let is_plain = figure.printed.is_none() && figure.lines.is_empty();
     if is_plain && groups.len() * series.0.len() > dots::MOST_BARS {

@@ -23,7 +23,7 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
     if up.iter().any(|point| study.axes[y_axis].points[*point].value.is_none()) {
         up.reverse();
     }
-    let panes = Panes::new(&chosen, figure, false);
+    let panes = Panes::new(&chosen, figure, false).with_names(across.len());
     let is_sorted = is_sorted(&study.axes[x_axis], &study.axes[y_axis], up.len());
     if is_sorted {
         sort(&mut up, measure.better, |point| {
