@@ -78,7 +78,7 @@ impl Figure {
         let axes = self.fit();
         let y_labels = axes.iter().flat_map(|(_, y)| &y.ticks.major);
         let widest = y_labels.map(|(_, label)| text::width(label, TICK)).fold(0.0, f64::max);
-        let lines = self.panels.iter().map(|panel| panel.y_title().len()).max().unwrap_or(1).max(1);
+        let lines = self.panels.iter().map(|panel| panel.y_title(OVERHANG).len()).max().unwrap_or(1).max(1);
         let left = (MARGIN + TEXT + 1.15 * TEXT * (lines - 1) as f64 + 6.0 + widest + 7.0).round();
         let room = self.width - MARGIN - left;
 
@@ -96,8 +96,13 @@ impl Figure {
             y = panel.draw_heading(&mut canvas, left, self.width - MARGIN, y);
             let (right, bottom) = (self.width - MARGIN, y + panel.height);
             let frame = Frame { x: x_axis, y: y_axis, left, right, top: y, bottom };
-            let edges =
-                Edges { x_labels: labelled, x_title: labelled, y_labels: true, y_title: Some(MARGIN) };
+            let edges = Edges {
+                x_labels: labelled,
+                x_title: labelled,
+                y_labels: true,
+                y_title: Some(MARGIN),
+                overhang: OVERHANG,
+            };
             panel.draw(&mut canvas, &frame, edges);
             y = bottom + if labelled { panel.x_title_room(right - left) + 8.0 } else { 8.0 };
         }
@@ -123,6 +128,8 @@ impl Figure {
 }
 
 const TITLE: f64 = 15.0;
+/// The length by which the title of a vertical axis may exceed it, where that of no other panel is near.
+pub(super) const OVERHANG: f64 = 30.0;
 
 impl Panel {
     /// A panel without marks.
@@ -195,7 +202,7 @@ impl Panel {
         }
         let style = Label::new(TEXT, INK).anchor(Anchor::Middle);
         if let Some(x) = edges.y_title {
-            for (i, line) in self.y_title().iter().enumerate() {
+            for (i, line) in self.y_title(edges.overhang).iter().enumerate() {
                 let x = x + TEXT - 2.0 + 1.15 * TEXT * i as f64;
                 canvas.text(x, (top + bottom) / 2.0, &style.upright(), line);
             }
@@ -206,9 +213,9 @@ impl Panel {
         }
     }
 
-    /// The title of the vertical axis, in one line or two.
-    pub(super) fn y_title(&self) -> Vec<String> {
-        let room = self.height + 30.0;
+    /// The title of the vertical axis, in one line or two that are longer than the axis by at most `overhang`.
+    pub(super) fn y_title(&self, overhang: f64) -> Vec<String> {
+        let room = self.height + overhang;
         let mut lines = text::wrap(&self.y.label, TEXT, room);
         if lines.len() > 2 {
             let rest = lines.split_off(1).join(" ");
@@ -292,6 +299,8 @@ pub(super) struct Edges {
     pub y_labels: bool,
     /// The left edge of the vertical axis's title, if it has one.
     pub y_title: Option<f64>,
+    /// The length by which that title may exceed the axis.
+    pub overhang: f64,
 }
 
 #[cfg(test)]
