@@ -73,7 +73,11 @@ pub(super) fn draw(
             };
             let bars = means.iter().enumerate().map(bar).collect();
             panel.add(Bars { bars, colour: one.look.colour(), hatch: one.look.hatch() });
-            let missing = means.iter().enumerate().filter(|(_, mean)| mean.is_none());
+            let is_missing = |(group, mean): &(usize, &Option<Estimate>)| {
+                let at = pane.at.iter().copied().chain(one.at).chain([(x_axis, groups[*group])]);
+                mean.is_none() && chosen.has(&at.collect::<Vec<_>>())
+            };
+            let missing = means.iter().enumerate().filter(is_missing);
             let places = missing.map(|(group, _)| (left(group) + width / 2.0, 0.0)).collect();
             panel.add(Missing { places, colour: one.look.colour() });
             let number = |(group, point): (usize, &usize)| {
