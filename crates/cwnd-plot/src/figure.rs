@@ -83,7 +83,7 @@ impl Figure {
         let room = self.width - MARGIN - left;
 
         let mut y = MARGIN;
-        for line in text::wrap(&self.title, 1.1 * TITLE, room) {
+        for line in text::wrap_bold(&self.title, TITLE, room) {
             canvas.text(left, y + TITLE, &Label::new(TITLE, INK).bold(), &line);
             y += 1.3 * TITLE;
         }

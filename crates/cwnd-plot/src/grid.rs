@@ -113,7 +113,7 @@ impl Grid {
         let layout = Layout::new(self);
         let (left, room) = (layout.lefts[0], layout.right - layout.lefts[0]);
         let mut y = MARGIN;
-        for line in text::wrap(title, 1.1 * TITLE, self.width - 2.0 * MARGIN) {
+        for line in text::wrap_bold(title, TITLE, self.width - 2.0 * MARGIN) {
             canvas.text(MARGIN, y + TITLE, &Label::new(TITLE, INK).bold(), &line);
             y += 1.35 * TITLE;
         }
