@@ -68,11 +68,12 @@ pub(super) fn draw(
                 Bar {
                     x: (left(group) + room, left(group) + width - room),
                     value: mean.map_or(f64::NAN, |e| e.mean),
-                    interval: mean.and_then(|e| possible.interval(&e)),
+                    interval: mean.and_then(|e| e.interval()),
                 }
             };
             let bars = means.iter().enumerate().map(bar).collect();
-            panel.add(Bars { bars, colour: one.look.colour(), hatch: one.look.hatch() });
+            let (colour, hatch) = (one.look.colour(), one.look.hatch());
+            panel.add(Bars { bars, colour, hatch, within: possible.ends() });
             let is_missing = |(group, mean): &(usize, &Option<Estimate>)| {
                 let at = pane.at.iter().copied().chain(one.at).chain([(x_axis, groups[*group])]);
                 mean.is_none() && chosen.has(&at.collect::<Vec<_>>())

@@ -138,14 +138,17 @@ impl Drawing<'_> {
             let bars: Vec<(f64, f64, f64)> = stretch
                 .iter()
                 .map(of)
-                .map(|(x, e)| (x, e.and_then(|e| possible.interval(&e))))
+                .map(|(x, e)| match is_dense {
+                    true => (x, e.and_then(|e| possible.interval(&e))),
+                    false => (x, e.and_then(|e| e.interval())),
+                })
                 .map(|(x, ends)| ends.map_or((x, f64::NAN, f64::NAN), |(low, high)| (x, low, high)))
                 .collect();
             if is_dense {
                 panel.marks.insert(0, Box::new(Band { points: bars, colour: look.colour(), opacity: 0.16 }));
             } else {
                 let stroke = plot::style::Stroke::solid(look.colour(), 1.0);
-                panel.add(ErrorBars { points: bars, stroke });
+                panel.add(ErrorBars { points: bars, within: possible.ends(), stroke });
             }
             let spacing = if is_dense { 48.0 } else { 0.0 };
             let markers = Markers { marker: look.marker(), spacing, phase: 0.0, inside };
