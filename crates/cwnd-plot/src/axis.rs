@@ -25,7 +25,7 @@ pub struct Axis {
     /// Ticks at these places with these labels, instead of numbers.
     pub labels: Option<Vec<(f64, String)>>,
     /// Whether it is a row of places with names and not a quantity: no ticks, no grid, and a label may take
-    /// two lines.
+    /// two lines, or is turned where labels have no room side by side.
     pub named: bool,
     /// The values that the quantity can have: an end that is taken from the data lies within.
     pub within: Option<(f64, f64)>,

@@ -1,7 +1,7 @@
 //! Bars from zero to a value, with intervals.
 
 use super::canvas::Canvas;
-use super::error_bars::draw_bar;
+use super::error_bars::{clamp, draw_interval};
 use super::figure::Mark;
 use super::frame::{Extent, Frame};
 use super::hatch::Hatch;
@@ -16,6 +16,8 @@ pub struct Bars {
     pub colour: Colour,
     /// Their pattern, which distinguishes them without colour.
     pub hatch: Hatch,
+    /// The values that are possible: an interval that goes beyond them is cut there, and has no cap at the cut.
+    pub within: (f64, f64),
 }
 
 /// One bar, from zero (or from the axis's end, if that has no place) to its value.
@@ -29,10 +31,18 @@ pub struct Bar {
     pub interval: Option<(f64, f64)>,
 }
 
+impl Bars {
+    /// The ends of a bar's interval, as far as they are possible; its value if it has none.
+    fn interval(&self, bar: &Bar) -> (f64, f64) {
+        let ends = bar.interval.map(|(low, high)| (clamp(low, self.within), clamp(high, self.within)));
+        ends.unwrap_or((bar.value, bar.value))
+    }
+}
+
 impl Mark for Bars {
     fn extent(&self) -> Extent {
         self.bars.iter().fold(Extent::default(), |extent, bar| {
-            let (low, high) = bar.interval.unwrap_or((bar.value, bar.value));
+            let (low, high) = self.interval(bar);
             let all = [0.0, bar.value, low, high];
             all.iter().fold(extent, |e, y| e.with(bar.x.0, *y).with(bar.x.1, *y))
         })
@@ -51,8 +61,8 @@ impl Mark for Bars {
         // Intervals are dark, so that they show on the bar as well as above it.
         for bar in self.bars.iter().filter(|bar| bar.value.is_finite()) {
             let middle = (frame.x(bar.x.0) + frame.x(bar.x.1)) / 2.0;
-            if let Some((low, high)) = bar.interval {
-                draw_bar(canvas, &Stroke::solid(INK, 1.0), middle, frame.y(low), frame.y(high));
+            if let Some(interval) = bar.interval {
+                draw_interval(canvas, &Stroke::solid(INK, 1.0), frame, middle, interval, self.within);
             }
         }
     }
@@ -62,7 +72,7 @@ impl Mark for Bars {
         let outline = |bar: &Bar| {
             let (left, right, value) = (frame.x(bar.x.0), frame.x(bar.x.1), frame.y(bar.value));
             let middle = (left + right) / 2.0;
-            let (low, high) = bar.interval.unwrap_or((bar.value, bar.value));
+            let (low, high) = self.interval(bar);
             let gap = (f64::NAN, f64::NAN);
             vec![
                 (left, base),

@@ -48,7 +48,7 @@ impl Mark for Boxes {
             let middle = (left + right) / 2.0;
             let [lower, median, upper] = one.quartiles.map(|value| frame.y(value));
             for (quartile, end) in [(lower, one.whiskers.0), (upper, one.whiskers.1)] {
-                draw_bar(canvas, &thin, middle, quartile, frame.y(end));
+                draw_bar(canvas, &thin, middle, (quartile, frame.y(end)), (true, true));
             }
             let outline = [(left, lower), (left, upper), (right, upper), (right, lower), (left, lower)];
             canvas.polygon(&outline, self.colour, OPACITY);

@@ -10,6 +10,8 @@ use super::style::Stroke;
 pub struct ErrorBars {
     /// `x`, the lower and the upper end. One that is not finite is left out.
     pub points: Vec<(f64, f64, f64)>,
+    /// The values that are possible: an interval that goes beyond them is cut there, and has no cap at the cut.
+    pub within: (f64, f64),
     /// Their style.
     pub stroke: Stroke,
 }
@@ -19,29 +21,91 @@ const CAP: f64 = 3.0;
 
 impl Mark for ErrorBars {
     fn extent(&self) -> Extent {
-        self.points.iter().fold(Extent::default(), |e, &(x, low, high)| e.with(x, low).with(x, high))
+        let cut = |end: f64| clamp(end, self.within);
+        self.points
+            .iter()
+            .fold(Extent::default(), |e, &(x, low, high)| e.with(x, cut(low)).with(x, cut(high)))
     }
 
     fn draw(&self, frame: &Frame, canvas: &mut Canvas) {
         for &(x, low, high) in &self.points {
-            draw_bar(canvas, &self.stroke, frame.x(x), frame.y(low), frame.y(high));
+            draw_interval(canvas, &self.stroke, frame, frame.x(x), (low, high), self.within);
         }
     }
 
     fn outlines(&self, frame: &Frame) -> Vec<Vec<(f64, f64)>> {
-        let bar =
-            |&(x, low, high): &(f64, f64, f64)| vec![(frame.x(x), frame.y(low)), (frame.x(x), frame.y(high))];
+        let place = |x: f64, end: f64| (frame.x(x), frame.y(clamp(end, self.within)));
+        let bar = |&(x, low, high): &(f64, f64, f64)| vec![place(x, low), place(x, high)];
         self.points.iter().map(bar).collect()
     }
 }
 
-/// One interval between two heights; nothing if any of them has no place.
-pub(super) fn draw_bar(canvas: &mut Canvas, stroke: &Stroke, x: f64, low: f64, high: f64) {
+/// One interval between two values, cut to what is possible.
+pub(super) fn draw_interval(
+    canvas: &mut Canvas,
+    stroke: &Stroke,
+    frame: &Frame,
+    x: f64,
+    (low, high): (f64, f64),
+    within: (f64, f64),
+) {
+    let end = |value: f64| frame.y(clamp(value, within));
+    let caps = (low >= within.0, high <= within.1);
+    draw_bar(canvas, stroke, x, (end(low), end(high)), caps);
+}
+
+/// A value, or the nearest that is possible. What is no number stays so.
+pub(super) fn clamp(value: f64, (least, most): (f64, f64)) -> f64 {
+    if value < least {
+        least
+    } else if value > most {
+        most
+    } else {
+        value
+    }
+}
+
+/// One interval between two heights, with or without a cap at each; nothing if any of them has no place.
+pub(super) fn draw_bar(
+    canvas: &mut Canvas,
+    stroke: &Stroke,
+    x: f64,
+    (low, high): (f64, f64),
+    caps: (bool, bool),
+) {
     const GAP: (f64, f64) = (f64::NAN, f64::NAN);
     if !(x.is_finite() && low.is_finite() && high.is_finite()) {
         return;
     }
-    let cap = |y| [(x - CAP, y), (x + CAP, y)];
-    let ([a, b], [c, d]) = (cap(low), cap(high));
+    let cap = |y, is_drawn: bool| if is_drawn { [(x - CAP, y), (x + CAP, y)] } else { [GAP; 2] };
+    let ([a, b], [c, d]) = (cap(low, caps.0), cap(high, caps.1));
     canvas.line(&[a, b, GAP, (x, low), (x, high), GAP, c, d], stroke);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Axis, Figure, Panel};
+    use super::*;
+    use crate::style::INK;
+
+    #[test]
+    fn an_interval_that_is_cut_has_no_cap_there() {
+        let svg = |low: f64, high: f64| {
+            let axis = |name: &str| Axis::linear(name, "").from(0.0).to(1.0);
+            let mut panel = Panel::new(axis("x"), axis("y"), 100.0);
+            let (points, stroke) = (vec![(0.5, low, high)], Stroke::solid(INK, 1.1));
+            panel.add(ErrorBars { points, within: (0.0, 1.0), stroke });
+            let mut figure = Figure::new("");
+            figure.panels.push(panel);
+            figure.to_svg()
+        };
+        let strokes = |svg: String| {
+            let path = svg.lines().find(|line| line.contains("stroke-width=\"1.1\"")).unwrap().to_owned();
+            path.matches('M').count()
+        };
+        assert_eq!(strokes(svg(0.2, 0.8)), 3);
+        assert_eq!(strokes(svg(0.0, 1.0)), 3, "the ends are possible");
+        assert_eq!(strokes(svg(0.2, 1.8)), 2);
+        assert_eq!(strokes(svg(-0.2, 1.8)), 1);
+    }
 }

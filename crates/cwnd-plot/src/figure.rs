@@ -78,12 +78,12 @@ impl Figure {
         let axes = self.fit();
         let y_labels = axes.iter().flat_map(|(_, y)| &y.ticks.major);
         let widest = y_labels.map(|(_, label)| text::width(label, TICK)).fold(0.0, f64::max);
-        let lines = self.panels.iter().map(|panel| panel.y_title().len()).max().unwrap_or(1).max(1);
+        let lines = self.panels.iter().map(|panel| panel.y_title(OVERHANG).len()).max().unwrap_or(1).max(1);
         let left = (MARGIN + TEXT + 1.15 * TEXT * (lines - 1) as f64 + 6.0 + widest + 7.0).round();
         let room = self.width - MARGIN - left;
 
         let mut y = MARGIN;
-        for line in text::wrap(&self.title, 1.1 * TITLE, room) {
+        for line in text::wrap_bold(&self.title, TITLE, room) {
             canvas.text(left, y + TITLE, &Label::new(TITLE, INK).bold(), &line);
             y += 1.3 * TITLE;
         }
@@ -96,10 +96,15 @@ impl Figure {
             y = panel.draw_heading(&mut canvas, left, self.width - MARGIN, y);
             let (right, bottom) = (self.width - MARGIN, y + panel.height);
             let frame = Frame { x: x_axis, y: y_axis, left, right, top: y, bottom };
-            let edges =
-                Edges { x_labels: labelled, x_title: labelled, y_labels: true, y_title: Some(MARGIN) };
+            let edges = Edges {
+                x_labels: labelled,
+                x_title: labelled,
+                y_labels: true,
+                y_title: Some(MARGIN),
+                overhang: OVERHANG,
+            };
             panel.draw(&mut canvas, &frame, edges);
-            y = bottom + if labelled { 2.0 * TICK + TEXT + 8.0 } else { 8.0 };
+            y = bottom + if labelled { panel.x_title_room(right - left) + 8.0 } else { 8.0 };
         }
 
         for line in text::wrap(&self.caption, TICK, room) {
@@ -123,6 +128,8 @@ impl Figure {
 }
 
 const TITLE: f64 = 15.0;
+/// The length by which the title of a vertical axis may exceed it, where that of no other panel is near.
+pub(super) const OVERHANG: f64 = 30.0;
 
 impl Panel {
     /// A panel without marks.
@@ -195,19 +202,20 @@ impl Panel {
         }
         let style = Label::new(TEXT, INK).anchor(Anchor::Middle);
         if let Some(x) = edges.y_title {
-            for (i, line) in self.y_title().iter().enumerate() {
+            for (i, line) in self.y_title(edges.overhang).iter().enumerate() {
                 let x = x + TEXT - 2.0 + 1.15 * TEXT * i as f64;
                 canvas.text(x, (top + bottom) / 2.0, &style.upright(), line);
             }
         }
         if edges.x_title {
-            canvas.text((left + right) / 2.0, bottom + 2.0 * TICK + TEXT, &style, &self.x.label);
+            let y = bottom + self.x_title_room(right - left);
+            canvas.text((left + right) / 2.0, y, &style, &self.x.label);
         }
     }
 
-    /// The title of the vertical axis, in one line or two.
-    pub(super) fn y_title(&self) -> Vec<String> {
-        let room = self.height + 30.0;
+    /// The title of the vertical axis, in one line or two that are longer than the axis by at most `overhang`.
+    pub(super) fn y_title(&self, overhang: f64) -> Vec<String> {
+        let room = self.height + overhang;
         let mut lines = text::wrap(&self.y.label, TEXT, room);
         if lines.len() > 2 {
             let rest = lines.split_off(1).join(" ");
@@ -246,15 +254,40 @@ impl Panel {
             let ticks = &frame.x.ticks.major;
             let places: Vec<(f64, &str)> = ticks.iter().map(|(v, l)| (frame.x(*v), l.as_str())).collect();
             let style = Label::new(TICK, INK).anchor(Anchor::Middle);
-            let set = if self.x.named {
-                tick_labels::named(&places, right - left)
-            } else {
-                tick_labels::clear(&places)
-            };
-            for (x, line, label) in set {
-                canvas.text(x, bottom + 6.0 + TICK + 1.15 * TICK * line as f64, &style, &label);
+            if !self.x.named {
+                for (x, line, label) in tick_labels::clear(&places) {
+                    canvas.text(x, bottom + 6.0 + TICK + 1.15 * TICK * line as f64, &style, &label);
+                }
+                return;
+            }
+            let names = tick_labels::named(&places, right - left);
+            for (x, line, label) in names.labels {
+                match names.upright {
+                    true => {
+                        let style = style.anchor(Anchor::End).upright();
+                        canvas.text(x + 0.36 * TICK, bottom + 6.0, &style, &label);
+                    }
+                    false => {
+                        canvas.text(x, bottom + 6.0 + TICK + 1.15 * TICK * line as f64, &style, &label);
+                    }
+                }
             }
         }
+    }
+
+    /// From the horizontal axis to the base line of its title, where the panel is so wide.
+    fn x_title_room(&self, width: f64) -> f64 {
+        let beyond_first = self.x_labels_height(width) - 1.15 * TICK;
+        2.0 * TICK + TEXT + beyond_first.max(0.0)
+    }
+
+    /// The height of the labels of the horizontal axis, where the panel is so wide.
+    pub(super) fn x_labels_height(&self, width: f64) -> f64 {
+        if !self.x.named {
+            return 1.15 * TICK;
+        }
+        let labels = self.x.labels.iter().flatten().map(|(_, label)| (0.0, label.as_str()));
+        tick_labels::named(&labels.collect::<Vec<_>>(), width).height
     }
 }
 
@@ -266,6 +299,8 @@ pub(super) struct Edges {
     pub y_labels: bool,
     /// The left edge of the vertical axis's title, if it has one.
     pub y_title: Option<f64>,
+    /// The length by which that title may exceed the axis.
+    pub overhang: f64,
 }
 
 #[cfg(test)]

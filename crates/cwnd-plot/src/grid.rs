@@ -3,12 +3,12 @@
 use super::axis::Fitted;
 use super::canvas::{Anchor, Canvas, Label};
 use super::colour_scale::ColourBar;
-use super::figure::{Edges, Panel};
+use super::figure::{Edges, OVERHANG, Panel};
 use super::frame::{Extent, Frame};
 use super::key::{self, Key};
 use super::layout::{MARGIN, NAME, TEXT, TICK};
 use super::style::{GREY, INK};
-use super::{text, tick_labels};
+use super::text;
 
 /// Blocks in rows and columns, with a legend above and a caption below.
 pub struct Grid {
@@ -113,7 +113,7 @@ impl Grid {
         let layout = Layout::new(self);
         let (left, room) = (layout.lefts[0], layout.right - layout.lefts[0]);
         let mut y = MARGIN;
-        for line in text::wrap(title, 1.1 * TITLE, self.width - 2.0 * MARGIN) {
+        for line in text::wrap_bold(title, TITLE, self.width - 2.0 * MARGIN) {
             canvas.text(MARGIN, y + TITLE, &Label::new(TITLE, INK).bold(), &line);
             y += 1.35 * TITLE;
         }
@@ -175,9 +175,11 @@ impl Grid {
                     y_labels: column == 0 || !layout.shared.iter().all(|shared| *shared),
                     // The last line of every title is next to the axis.
                     y_title: (column == 0).then(|| {
-                        let spare = layout.y_lines - panel.y_title().len().clamp(1, layout.y_lines);
+                        let spare =
+                            layout.y_lines - panel.y_title(layout.overhang).len().clamp(1, layout.y_lines);
                         MARGIN + 1.15 * TEXT * spare as f64
                     }),
+                    overhang: layout.overhang,
                 };
                 panel.draw(canvas, &frame, edges);
                 if let (Some(bar), 0, true) = (&self.bar, i, column + 1 == self.columns) {
@@ -212,6 +214,8 @@ struct Layout {
     x_labels: f64,
     /// Number of lines of the longest title of a vertical axis.
     y_lines: usize,
+    /// The length by which such a title may exceed its axis.
+    overhang: f64,
     /// For each kind of panel, whether all have one vertical axis.
     shared: Vec<bool>,
     /// For each block and panel its axes.
@@ -257,7 +261,8 @@ impl Layout {
             (None, Headings::Matrix { rows, .. }) if !rows.is_empty() => TEXT + 6.0,
             (None, _) => 0.0,
         };
-        let titles = grid.blocks.iter().flat_map(|block| &block.panels).map(|panel| panel.y_title().len());
+        let overhang = overhang(grid);
+        let titles = grid.blocks.iter().flat_map(|b| &b.panels).map(|panel| panel.y_title(overhang).len());
         let y_lines = titles.max().unwrap_or(1).max(1);
         let start = MARGIN + TEXT + 1.15 * TEXT * (y_lines - 1) as f64 + 6.0;
         let right = grid.width - MARGIN - beside;
@@ -277,14 +282,29 @@ impl Layout {
             .zip(y_axes)
             .map(|(block, y)| block.panels.iter().map(|p| p.x.fit(all.x, most)).zip(y).collect())
             .collect();
-        let lines = grid.blocks.first().and_then(|b| b.panels.last()).filter(|p| p.x.named).map_or(1, |p| {
-            let labels = p.x.labels.iter().flatten().map(|(_, label)| (0.0, label.as_str()));
-            let set = tick_labels::named(&labels.collect::<Vec<_>>(), panel);
-            set.iter().map(|(_, line, _)| line + 1).max().unwrap_or(1)
-        });
-        let x_labels = 6.0 + 1.15 * TICK * lines as f64 + 4.0;
-        Layout { lefts, panel, right, x_labels, y_lines, shared, axes }
+        let lowest = grid.blocks.first().and_then(|block| block.panels.last());
+        let x_labels = 6.0 + lowest.map_or(1.15 * TICK, |lowest| lowest.x_labels_height(panel)) + 4.0;
+        Layout { lefts, panel, right, x_labels, y_lines, overhang, shared, axes }
     }
+}
+
+/// The length by which titles of vertical axes may exceed their axes: none where those of panels one above the other would
+/// touch otherwise.
+fn overhang(grid: &Grid) -> f64 {
+    let beyond = |panel: &Panel| {
+        let lines = panel.y_title(OVERHANG);
+        let longest = lines.iter().map(|line| text::width(line, TEXT)).fold(0.0, f64::max);
+        (longest - panel.height) / 2.0
+    };
+    // What is between a panel and the next one below it, which is the first of another block after the last.
+    let touches = |above: &Panel, below: &Panel, gap: f64| beyond(above) + beyond(below) + 2.0 > gap;
+    let within = |block: &Block| block.panels.windows(2).any(|pair| touches(&pair[0], &pair[1], GAP));
+    let heading = if matches!(grid.headings, Headings::Own) { HEADING } else { 0.0 };
+    let across = grid.blocks.iter().zip(grid.blocks.iter().skip(grid.columns)).any(|(above, below)| {
+        let pair = above.panels.last().zip(below.panels.first());
+        pair.is_some_and(|(above, below)| touches(above, below, GAP + 4.0 + heading))
+    });
+    if across || grid.blocks.iter().any(within) { 0.0 } else { OVERHANG }
 }
 
 #[cfg(test)]
@@ -320,6 +340,18 @@ mod tests {
         // Blocks b and c are the lowest of their columns, a and c stand at the left.
         assert_eq!(svg.matches("text-anchor=\"end\">10<").count(), 2);
         assert_eq!(svg.matches("text-anchor=\"middle\">10<").count(), 2);
+    }
+
+    #[test]
+    fn titles_of_vertical_axes_do_not_touch() {
+        let titled = |title: &str| Panel::new(Axis::linear("x", ""), Axis::linear(title, "packets"), 90.0);
+        let mut grid = Grid::new("", 1);
+        let panels = vec![titled("in flight"), titled("ssthresh")];
+        grid.blocks = vec![Block { title: String::new(), panels }];
+        let svg = grid.to_svg();
+        assert_eq!([svg.matches(">in flight<").count(), svg.matches(">(packets)<").count()], [1, 2]);
+        grid.blocks[0].panels.pop();
+        assert!(grid.to_svg().contains(">in flight (packets)<"), "a title has more room where it is alone");
     }
 
     #[test]

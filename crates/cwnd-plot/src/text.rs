@@ -11,20 +11,41 @@ const WIDTHS: [u8; 95] = [
     63, 61, 63, 63, 41, 52, 39, 63, 59, 82, 59, 59, 52, 64, 34, 64, 84,
 ];
 
+/// The same in bold.
+const BOLD_WIDTHS: [u8; 95] = [
+    35, 46, 52, 84, 70, 100, 87, 31, 46, 46, 52, 84, 38, 42, 38, 37, 70, 70, 70, 70, 70, 70, 70, 70, 70, 70,
+    40, 40, 84, 84, 84, 58, 100, 77, 76, 73, 83, 68, 68, 82, 84, 37, 37, 77, 64, 100, 84, 85, 73, 85, 77, 72,
+    68, 81, 77, 110, 77, 72, 73, 46, 37, 46, 84, 50, 50, 67, 72, 59, 72, 68, 44, 72, 71, 34, 34, 67, 34, 104,
+    71, 69, 72, 72, 49, 60, 48, 71, 65, 92, 65, 65, 58, 71, 37, 71, 84,
+];
+
 /// The width of a text in a font of this size.
 pub fn width(text: &str, size: f64) -> f64 {
-    let hundredths: u32 = text.chars().map(char_width).sum();
-    f64::from(hundredths) * size / 100.0
+    sum(text, size, &WIDTHS, 70)
+}
+
+/// The same in bold.
+pub fn bold_width(text: &str, size: f64) -> f64 {
+    sum(text, size, &BOLD_WIDTHS, 80)
 }
 
 /// Breaks a text at spaces into lines that fit; a word that does not fit is shortened.
 pub fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
+    wrap_by(text, room, |text| width(text, size))
+}
+
+/// The same in bold.
+pub fn wrap_bold(text: &str, size: f64, room: f64) -> Vec<String> {
+    wrap_by(text, room, |text| bold_width(text, size))
+}
+
+fn wrap_by(text: &str, room: f64, width: impl Fn(&str) -> f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for paragraph in text.lines() {
         let mut line = String::new();
         for word in paragraph.split_whitespace() {
             let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
-            if !line.is_empty() && width(&longer, size) > room {
+            if !line.is_empty() && width(&longer) > room {
                 lines.push(std::mem::replace(&mut line, word.to_owned()));
             } else {
                 line = longer;
@@ -33,12 +54,16 @@ pub fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
         lines.push(line);
     }
     lines.retain(|line| !line.is_empty());
-    lines.iter().map(|line| shorten(line, size, room)).collect()
+    lines.iter().map(|line| shorten_by(line, room, &width)).collect()
 }
 
 /// Removes characters from the middle until the text fits.
 pub fn shorten(text: &str, size: f64, room: f64) -> String {
-    if width(text, size) <= room {
+    shorten_by(text, room, |text| width(text, size))
+}
+
+fn shorten_by(text: &str, room: f64, width: impl Fn(&str) -> f64) -> String {
+    if width(text) <= room {
         return text.to_owned();
     }
     let characters: Vec<char> = text.chars().collect();
@@ -47,17 +72,20 @@ pub fn shorten(text: &str, size: f64, room: f64) -> String {
         let tail = &characters[characters.len() - tail..];
         characters[..head].iter().chain(&['…']).chain(tail).collect()
     };
-    let fits = |kept: &usize| width(&candidate(*kept), size) <= room;
+    let fits = |kept: &usize| width(&candidate(*kept)) <= room;
     candidate((0..characters.len()).rev().find(fits).unwrap_or(0))
 }
 
-fn char_width(c: char) -> u32 {
-    match c {
-        ' '..='~' => WIDTHS[c as usize - ' ' as usize].into(),
+/// The sum of the characters' widths, from a table and with a width for what is not in it.
+fn sum(text: &str, size: f64, table: &[u8; 95], other: u32) -> f64 {
+    let char_width = |c: char| match c {
+        ' '..='~' => table[c as usize - ' ' as usize].into(),
         // East Asian scripts and symbols of full width.
         '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{ffef}' | '\u{1f300}'.. => 100,
-        _ => 70,
-    }
+        _ => other,
+    };
+    let hundredths: u32 = text.chars().map(char_width).sum();
+    f64::from(hundredths) * size / 100.0
 }
 
 #[cfg(test)]
@@ -68,6 +96,14 @@ mod tests {
     fn widths_add_up() {
         assert_eq!(width("cwnd", 10.0), 5.5 + 8.2 + 6.3 + 6.3);
         assert_eq!(width("", 10.0), 0.0);
+    }
+
+    #[test]
+    fn bold_text_is_wider_and_broken_earlier() {
+        assert_eq!(bold_width("cwnd", 10.0), 5.9 + 9.2 + 7.1 + 7.2);
+        let room = width("fairness of cubic", 14.0) + 1.0;
+        assert_eq!(wrap("fairness of cubic", 14.0, room).len(), 1);
+        assert_eq!(wrap_bold("fairness of cubic", 14.0, room), ["fairness of", "cubic"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 mod render;
 
 use cwnd_study::output_file::{self, OutputFileError};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The extensions of figures.
@@ -30,6 +31,27 @@ pub fn write_figure(svg: &str, path: &Path) -> Result<(), OutputFileError> {
     }
     #[cfg(not(feature = "png-pdf"))]
     unreachable!("without the feature `format` refuses everything but SVG")
+}
+
+/// Returns the characters of a figure that a file of this name shows as U+FFFD, because the embedded fonts lack them; none for
+/// an SVG file, which is set in the reader's fonts.
+#[cfg_attr(not(feature = "png-pdf"), expect(unused_variables, reason = "only SVG files are written"))]
+pub fn missing_characters(svg: &str, path: &Path) -> BTreeSet<char> {
+    match format(path) {
+        #[cfg(feature = "png-pdf")]
+        Ok(Format::Png | Format::Pdf) => render::missing_characters(svg),
+        _ => BTreeSet::new(),
+    }
+}
+
+/// Returns what a user must know of [`missing_characters`]; nothing if there are none.
+pub fn missing_characters_note(missing: &BTreeSet<char>) -> Option<String> {
+    let all: Vec<String> = missing.iter().map(char::to_string).collect();
+    let note = || {
+        let all = all.join(" ");
+        format!("the font of PNG and PDF figures lacks {all}, and they show \u{fffd} instead; SVG keeps them")
+    };
+    (!all.is_empty()).then(note)
 }
 
 /// Checks that [`write_figure`] can write to `path`, so that a long run does not end with an error.

@@ -13,13 +13,23 @@ pub fn window(times: &[Time]) -> f64 {
     ((last.0.saturating_sub(first.0)) as f64 / 1e9 / PARTS).max(step as f64 / 1e9).max(1e-9)
 }
 
+/// The part of the window that samples must reach back: what rounding takes from it is none of their doing.
+const REACH: f64 = 0.999;
+
+/// Returns the time that [`throughput`] averages over, seconds: the window in whole steps between samples, which are alike.
+pub fn span(times: &[Time]) -> f64 {
+    let step = times.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0)).max().unwrap_or(0);
+    let window = window(times);
+    if step == 0 { window } else { (REACH * window * 1e9 / step as f64).ceil() * step as f64 / 1e9 }
+}
+
 /// Returns the bit/s that a flow has delivered, in order, in the window before the last of its samples `upto`; none where the
 /// samples do not reach back so far.
 pub fn throughput(upto: &[&Sample], times: &[Time], window: f64) -> Option<f64> {
     let last = upto.last()?;
     let before_last =
         |sample: &Sample| Time(times[last.time_index].0 - times[sample.time_index].0).as_secs_f64();
-    let first = upto.iter().rfind(|sample| before_last(sample) >= 0.999 * window)?;
+    let first = upto.iter().rfind(|sample| before_last(sample) >= REACH * window)?;
     let bytes = last.delivered_bytes.saturating_sub(first.delivered_bytes);
     Some(bytes as f64 * 8.0 / before_last(first))
 }
@@ -63,5 +73,16 @@ mod tests {
         let every_10_ms: Vec<Time> = (0..=1_000).map(|i| Time::from_millis(10 * i)).collect();
         assert_eq!(window(&every_10_ms), 0.2);
         assert_eq!(window(&every_10_ms[..=10]), 0.01);
+    }
+
+    #[test]
+    fn the_mean_is_over_whole_steps() {
+        let every_100_ms: Vec<Time> = (1..=150).map(|i| Time::from_millis(100 * i)).collect();
+        assert_eq!([window(&every_100_ms), span(&every_100_ms)], [0.298, 0.3]);
+        let bytes: Vec<u64> = (0..150).map(|i| i * i).collect();
+        let (_, samples) = samples(&bytes);
+        let upto: Vec<&Sample> = samples[..10].iter().collect();
+        assert_eq!(throughput(&upto, &every_100_ms, 0.298), Some(8.0 * (81.0 - 36.0) / 0.3));
+        assert_eq!(span(&every_100_ms[..1]), window(&every_100_ms[..1]));
     }
 }

@@ -318,7 +318,7 @@ fn sampling_note(runs: &[TracedRun<'_>]) -> Option<String> {
     let gaps = |run: &TracedRun<'_>| run.trace.times.windows(2).map(|w| w[1].0 - w[0].0).collect::<Vec<_>>();
     let mut all = runs.iter().flat_map(gaps);
     let first = all.next()?;
-    let span = runs.first().map_or(0.0, |run| sampled_throughput::window(&run.trace.times));
+    let span = runs.first().map_or(0.0, |run| sampled_throughput::span(&run.trace.times));
     let is_longer = span > Time(first).as_secs_f64() * 1.001;
     // To the millisecond, without the digits of binary fractions.
     let span = (span * 1e3).round().max(1.0) / 1e3;

@@ -5,6 +5,8 @@ use resvg::{
     tiny_skia::{Pixmap, Transform},
     usvg::{Options, Tree, fontdb::Database},
 };
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 use svg2pdf::{ConversionOptions, PageOptions};
 
@@ -29,7 +31,7 @@ const FAMILY: &str = "DejaVu Sans";
 /// # Errors
 /// In words, if the text is no SVG or too large to be drawn.
 pub(super) fn render(svg: &str, format: Format) -> Result<Vec<u8>, String> {
-    let tree = tree(svg)?;
+    let tree = tree(&with_replacements(svg))?;
     match format {
         Format::Svg => Ok(svg.as_bytes().to_vec()),
         Format::Png => png(&tree),
@@ -39,6 +41,29 @@ pub(super) fn render(svg: &str, format: Format) -> Result<Vec<u8>, String> {
                 .map_err(|error| format!("the figure cannot be converted to PDF: {error}"))
         }
     }
+}
+
+/// Returns the characters of a text that the embedded fonts lack, in order.
+pub(super) fn missing_characters(text: &str) -> BTreeSet<char> {
+    // The fonts have all of ASCII, and most figures have nothing else.
+    let others: BTreeSet<char> = text.chars().filter(|c| !c.is_ascii() && !c.is_whitespace()).collect();
+    others.into_iter().filter(|c| !has_glyph(*c)).collect()
+}
+
+/// The text with U+FFFD for each character that the embedded fonts lack: it would be left out without a trace.
+fn with_replacements(svg: &str) -> Cow<'_, str> {
+    let missing = missing_characters(svg);
+    if missing.is_empty() {
+        return svg.into();
+    }
+    svg.chars().map(|c| if missing.contains(&c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// Whether any of the embedded fonts has a character: a text of which none has a glyph is left out of the tree.
+fn has_glyph(c: char) -> bool {
+    let svg =
+        format!("<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><text y='9'>{c}</text></svg>");
+    tree(&svg).is_ok_and(|tree| tree.root().has_children())
 }
 
 /// Parses SVG text, with text set in the embedded fonts.

@@ -103,6 +103,22 @@ mod rendered {
         }
     }
 
+    #[test]
+    fn characters_that_the_fonts_lack_are_named_and_replaced() {
+        let svg = |title: &str| Figure::new(title).to_svg();
+        let missing =
+            |title: &str, file: &str| String::from_iter(missing_characters(&svg(title), Path::new(file)));
+        assert_eq!(missing("Größe 漢字 β 漢", "figure.png"), "字漢");
+        assert_eq!(missing("Größe 漢字 β 漢", "figure.pdf"), "字漢");
+        assert_eq!(missing("Größe 漢字 β 漢", "figure.svg"), "");
+        assert_eq!(missing("Größe β\u{a0}\u{fffd}", "figure.png"), "");
+        let png = |title: &str| render::render(&svg(title), Format::Png).unwrap();
+        assert!(png("漢") == png("\u{fffd}") && png("漢") != png(" "));
+        let note = missing_characters_note(&"漢字".chars().collect()).unwrap();
+        assert!(note.contains("lacks 字 漢, and"), "{note}");
+        assert_eq!(missing_characters_note(&BTreeSet::new()), None);
+    }
+
     /// Figures of the documents have a background of their own, so that they are readable on dark pages.
     #[test]
     fn figures_of_the_documents_are_opaque() {

@@ -29,11 +29,11 @@ pub(super) fn draw(
     let chosen = Chosen::new(results, &figure.select);
     let study = &results.study;
     let measure = Measure::of_study(study, y);
-    let panes = Panes::new(&chosen, figure, false);
     let Some(x_axis) = study.axis(x) else { return without_axis(figure, x) };
     let by = series;
     let series = Series::new(&chosen, looks, series);
     let groups = chosen.points(x_axis);
+    let panes = Panes::new(&chosen, figure, false).with_names(groups.len());
     // Printed numbers and stated lines are drawn over bars.
     let is_plain = figure.printed.is_none() && figure.lines.is_empty();
     if is_plain && groups.len() * series.0.len() > dots::MOST_BARS {
@@ -68,12 +68,17 @@ pub(super) fn draw(
                 Bar {
                     x: (left(group) + room, left(group) + width - room),
                     value: mean.map_or(f64::NAN, |e| e.mean),
-                    interval: mean.and_then(|e| possible.interval(&e)),
+                    interval: mean.and_then(|e| e.interval()),
                 }
             };
             let bars = means.iter().enumerate().map(bar).collect();
-            panel.add(Bars { bars, colour: one.look.colour(), hatch: one.look.hatch() });
-            let missing = means.iter().enumerate().filter(|(_, mean)| mean.is_none());
+            let (colour, hatch) = (one.look.colour(), one.look.hatch());
+            panel.add(Bars { bars, colour, hatch, within: possible.ends() });
+            let is_missing = |(group, mean): &(usize, &Option<Estimate>)| {
+                let at = pane.at.iter().copied().chain(one.at).chain([(x_axis, groups[*group])]);
+                mean.is_none() && chosen.has(&at.collect::<Vec<_>>())
+            };
+            let missing = means.iter().enumerate().filter(is_missing);
             let places = missing.map(|(group, _)| (left(group) + width / 2.0, 0.0)).collect();
             panel.add(Missing { places, colour: one.look.colour() });
             let number = |(group, point): (usize, &usize)| {

@@ -3,6 +3,7 @@
 
 use super::Drawn;
 use super::frame::{Panes, with_unit};
+use super::heat_map::first;
 use super::line::{Series, name};
 use super::points::{Chosen, Tally};
 use super::possible::Possible;
@@ -78,7 +79,7 @@ pub(super) fn draw(
     let mut used: Vec<usize> = figure.panels.iter().filter_map(|name| study.axis(name)).collect();
     used.extend(series.0.iter().flat_map(|one| one.at.map(|(axis, _)| axis)).chain([x_axis]));
     let mut notes = tally.notes(&chosen, &used, "(no dot)");
-    notes.push("Rows are in order of the mean of their dots, the best first.".to_owned());
+    notes.push(format!("Rows are in order of the mean of their dots, {} first.", first(measure.better)));
     grid.description = format!("{} by {}, as dots.", measure.heading(), small(&axis.title));
     Drawn { grid, notes, samples: None }
 }

@@ -68,6 +68,16 @@ impl Panes {
         Panes { columns: columns(panes.len(), true), panes, headings: None }
     }
 
+    /// The same with fewer side by side, if names along the horizontal axis would touch even where they are turned.
+    pub fn with_names(self, count: usize) -> Panes {
+        const ALL: f64 = 560.0;
+        const NAME: f64 = 13.0;
+        let most = (ALL / (NAME * count.max(1) as f64)) as usize;
+        // Rows and columns that have headings stay as they are.
+        let columns = if self.headings.is_some() { self.columns } else { self.columns.min(most.max(1)) };
+        Panes { columns, ..self }
+    }
+
     /// A grid of these panes, whose panels are made by `panels`.
     pub fn grid(self, figure: &Figure, mut panels: impl FnMut(&Pane) -> Vec<Panel>) -> Grid {
         let mut grid = Grid::new(&figure.title, self.columns);

@@ -23,7 +23,7 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
     if up.iter().any(|point| study.axes[y_axis].points[*point].value.is_none()) {
         up.reverse();
     }
-    let panes = Panes::new(&chosen, figure, false);
+    let panes = Panes::new(&chosen, figure, false).with_names(across.len());
     let is_sorted = is_sorted(&study.axes[x_axis], &study.axes[y_axis], up.len());
     if is_sorted {
         sort(&mut up, measure.better, |point| {
@@ -93,7 +93,9 @@ pub(super) fn draw(results: &Results, figure: &Figure, x: &str, y: &str, value: 
     if let Some(first) = notes.first_mut() {
         *first = first.replace(" with 95 % intervals", "").replace(", so there are no intervals", "");
     }
-    notes.extend(is_sorted.then(|| "Rows are in order of their means, the best first.".to_owned()));
+    notes.extend(
+        is_sorted.then(|| format!("Rows are in order of their means, {} first.", first(measure.better))),
+    );
     notes.extend(equal_rows(&all, &names(&study.axes[y_axis], &up)));
     if high <= low {
         notes.push(format!("All values are in {}.", unit_words(&measure.title, &shown.unit)));
@@ -117,7 +119,13 @@ fn is_sorted(across: &Axis, up: &Axis, rows: usize) -> bool {
     rows > MOST_UNSORTED && !has_values && !is_matrix
 }
 
-/// Puts points in order from the bottom: the best mean comes last, and is the uppermost row. Those without values are lowest.
+/// What the uppermost of ordered rows is called; of a metric without a better direction it is only the greatest.
+pub(super) fn first(better: Better) -> &'static str {
+    if better == Better::Neither { "the greatest" } else { "the best" }
+}
+
+/// Puts points in order from the bottom: the best mean comes last (the greatest, where neither way is better), and is the
+/// uppermost row. Those without values are lowest.
 fn sort(points: &mut [usize], better: Better, values: impl Fn(usize) -> Vec<f64>) {
     let rank = |point: &usize| {
         let values = values(*point);
@@ -196,6 +204,9 @@ mod tests {
         assert_eq!(points, [2, 3, 0, 1]);
         sort(&mut points, Better::Less, values);
         assert_eq!(points, [2, 1, 0, 3]);
+        sort(&mut points, Better::Neither, values);
+        assert_eq!((points, first(Better::Neither)), (vec![2, 3, 0, 1], "the greatest"));
+        assert_eq!([Better::More, Better::Less].map(first), ["the best"; 2]);
     }
 
     #[test]

@@ -42,13 +42,12 @@ pub(super) fn draw(
         let one = |series: &One| {
             let point = |point: &usize| {
                 let fast = at.iter().copied().chain(series.at).chain([(x_axis, *point)]);
-                let cells = chosen.at(&fast.collect::<Vec<_>>());
-                (!cells.is_empty(), cells)
+                chosen.at(&fast.collect::<Vec<_>>())
             };
             x_points.iter().map(point).collect::<Vec<_>>()
         };
-        let cells: Vec<Vec<(bool, Vec<usize>)>> = series.0.iter().map(one).collect();
-        cells.iter().map(|s| s.iter().map(|(_, cells)| tally.estimate(results, cells, y)).collect()).collect()
+        let cells: Vec<Vec<Vec<usize>>> = series.0.iter().map(one).collect();
+        cells.iter().map(|s| s.iter().map(|cells| tally.estimate(results, cells, y)).collect()).collect()
     };
     let all: Vec<Vec<Vec<Option<Estimate>>>> = panes.panes.iter().map(|pane| means(&pane.at)).collect();
     let printed = PrintedNumbers::new(results, figure);
@@ -72,7 +71,12 @@ pub(super) fn draw(
         for (i, (one, means)) in series.0.iter().zip(means).enumerate() {
             let means: Vec<_> = means.iter().map(|e| e.map(|e| e.times(shown.factor))).collect();
             let aside = (i as f64 - (series.0.len() as f64 - 1.0) / 2.0) * 4.0;
-            let drawn = Drawing { look: one.look, inside, possible, means: &means };
+            let exists = |point: &usize| {
+                let at = pane.at.iter().copied().chain(one.at).chain([(x_axis, *point)]);
+                chosen.has(&at.collect::<Vec<_>>())
+            };
+            let exists: Vec<bool> = x_points.iter().map(exists).collect();
+            let drawn = Drawing { look: one.look, inside, possible, means: &means, exists: &exists };
             drawn.add(&mut panel, &places, aside);
             let link = |(place, (point, mean)): (&f64, (&usize, &Option<Estimate>))| {
                 let at = pane.at.iter().copied().chain(one.at).chain([(x_axis, *point)]);
@@ -118,12 +122,14 @@ struct Drawing<'a> {
     possible: Possible,
     /// For each point on the axis.
     means: &'a [Option<Estimate>],
+    /// For each point whether the study has it.
+    exists: &'a [bool],
 }
 
 impl Drawing<'_> {
     /// Adds it to a panel.
     fn add(&self, panel: &mut Panel, places: &Places, aside: f64) {
-        let Drawing { look, inside, possible, means } = *self;
+        let Drawing { look, inside, possible, means, exists } = *self;
         let is_dense = places.at.len() > MANY;
         let stretches = [&places.apart[..], &places.joined[..]];
         for stretch in stretches.into_iter().filter(|stretch| !stretch.is_empty()) {
@@ -132,20 +138,23 @@ impl Drawing<'_> {
             let bars: Vec<(f64, f64, f64)> = stretch
                 .iter()
                 .map(of)
-                .map(|(x, e)| (x, e.and_then(|e| possible.interval(&e))))
+                .map(|(x, e)| match is_dense {
+                    true => (x, e.and_then(|e| possible.interval(&e))),
+                    false => (x, e.and_then(|e| e.interval())),
+                })
                 .map(|(x, ends)| ends.map_or((x, f64::NAN, f64::NAN), |(low, high)| (x, low, high)))
                 .collect();
             if is_dense {
                 panel.marks.insert(0, Box::new(Band { points: bars, colour: look.colour(), opacity: 0.16 }));
             } else {
                 let stroke = plot::style::Stroke::solid(look.colour(), 1.0);
-                panel.add(ErrorBars { points: bars, stroke });
+                panel.add(ErrorBars { points: bars, within: possible.ends(), stroke });
             }
             let spacing = if is_dense { 48.0 } else { 0.0 };
             let markers = Markers { marker: look.marker(), spacing, phase: 0.0, inside };
             panel.add(Line::new(points, look.stroke(1.5)).markers(Some(markers)));
         }
-        let missing = |i: &usize| means[*i].is_none();
+        let missing = |i: &usize| means[*i].is_none() && exists[*i];
         let places = (0..places.at.len()).filter(missing).map(|i| (places.at[i], aside)).collect();
         panel.add(Missing { places, colour: look.colour() });
     }

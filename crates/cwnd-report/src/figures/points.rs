@@ -30,6 +30,13 @@ impl<'a> Chosen<'a> {
         self.cells.iter().filter(is_there).copied().collect()
     }
 
+    /// Whether there is any cell at these points; a study can leave combinations out.
+    pub fn has(&self, points: &[(usize, usize)]) -> bool {
+        self.cells
+            .iter()
+            .any(|cell| points.iter().all(|&(axis, point)| self.point(*cell, axis) == Some(point)))
+    }
+
     fn point(&self, cell: usize, axis: usize) -> Option<usize> {
         self.results.study.cells[cell].coordinates.get(axis).copied()
     }

@@ -41,6 +41,11 @@ impl Possible {
         Possible { least: self.least * factor, most: self.most * factor }
     }
 
+    /// Returns both.
+    pub fn ends(self) -> (f64, f64) {
+        (self.least, self.most)
+    }
+
     /// The axis of the metric, in the same unit.
     pub fn axis(self, axis: Axis) -> Axis {
         axis.within(self.least, self.most)

@@ -69,7 +69,10 @@ pub fn small() -> Results {
 }
 
 fn svg(kind: FigureKind, labels: &[(&str, &[&str])]) -> String {
-    let mut results = small();
+    svg_of(small(), kind, labels)
+}
+
+fn svg_of(mut results: Results, kind: FigureKind, labels: &[(&str, &[&str])]) -> String {
     let figure = Figure {
         name: "figure".into(),
         title: "A small figure".into(),
@@ -129,6 +132,23 @@ fn bars() {
     let kind =
         FigureKind::Bars { x: named("buffer"), y: named("throughput_bps"), series: Some(named("variant")) };
     insta::assert_snapshot!(svg(kind, &[]));
+}
+
+/// The sign of a missing value is drawn once in the panel and once in the legend.
+#[test]
+fn combinations_that_a_study_leaves_out_have_no_sign_of_a_missing_value() {
+    let (x, y, series) = (named("buffer"), named("throughput_bps"), Some(named("variant")));
+    let line = FigureKind::Line { x: x.clone(), y: y.clone(), series: series.clone() };
+    let bars = FigureKind::Bars { x, y, series };
+    for kind in [line, bars] {
+        let mut results = small();
+        results.study.cells.remove(0);
+        results.runs.retain(|run| run.cell > 0);
+        results.runs.iter_mut().for_each(|run| run.cell -= 1);
+        let svg = svg_of(results, kind, &[]);
+        assert!(svg.contains("1 of 5 values is missing"), "{svg}");
+        assert_eq!(svg.matches("stroke-width=\"1.4\"").count(), 2, "{svg}");
+    }
 }
 
 #[test]

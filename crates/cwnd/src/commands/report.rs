@@ -6,6 +6,7 @@ use cwnd_plot::number::si;
 use cwnd_report::{figure_file, figures, figures::traces::Traces, report, series::SeriesStyles};
 use cwnd_study::{Results, StoreError, StoreErrorKind, input_file, output_file};
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -90,18 +91,28 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let mut written = vec![write(&out, &html)?];
     if let Some(directory) = &flags.figures {
         let looks = SeriesStyles::new(&results.study);
+        let mut missing = BTreeSet::new();
         for figure in &results.study.figures {
             let svg = figures::file(&results, figure, &looks, &traces);
             for path in figure_paths(flags, directory, &figures::file_name(figure)) {
                 figure_file::write_figure(&svg, &path).map_err(|error| Failure::broken(error.to_string()))?;
+                missing.append(&mut figure_file::missing_characters(&svg, &path));
                 written.push(line(&path, fs::metadata(&path).map_or(0, |file| file.len())));
             }
         }
+        note_missing_characters(&missing);
     }
     if !flags.quiet {
         print(&written.concat())?;
     }
     if flags.open { open(&out) } else { Ok(()) }
+}
+
+/// Prints a note on standard error, if figures lack characters.
+pub fn note_missing_characters(missing: &BTreeSet<char>) {
+    if let Some(note) = figure_file::missing_characters_note(missing) {
+        crate::terminal::tell!("note: {note}");
+    }
 }
 
 /// Opens a page with the system's program for it, and does not wait for that.

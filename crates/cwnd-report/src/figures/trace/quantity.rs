@@ -2,7 +2,7 @@
 
 use super::state;
 use crate::measure::Measure;
-use crate::sampled_throughput::{throughput, window};
+use crate::sampled_throughput::{span, throughput, window};
 use cwnd_cc::Observable;
 use cwnd_metrics::jain_index;
 use cwnd_plot::Axis;
@@ -235,11 +235,8 @@ pub(super) fn window_note<'a>(show: &[String], traces: impl Iterator<Item = &'a 
     let (least, most) = gaps.fold((u64::MAX, 0), |(l, m), gap| (l.min(gap), m.max(gap)));
     let (Some(first), true) = (traces.first(), least == most) else { return None };
     let throughput = show.iter().any(|name| name == "throughput");
-    let window = if throughput {
-        format!("; throughput over {} s", round(window(&first.times)))
-    } else {
-        String::new()
-    };
+    let window =
+        if throughput { format!("; throughput over {} s", round(span(&first.times))) } else { String::new() };
     let jain = if show.iter().any(|name| name == "jain") { "; Jain's index over 10 s" } else { "" };
     Some(format!("Sampled every {} s{window}{jain}.", Time(most).as_secs_f64()))
 }

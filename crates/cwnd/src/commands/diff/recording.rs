@@ -5,6 +5,7 @@ mod figure;
 mod metrics;
 mod read;
 
+use crate::commands::report::note_missing_characters;
 use crate::{failure::Failure, output};
 use align::{Difference, Tolerance, first_difference, not_compared};
 use cwnd_report::figure_file;
@@ -30,8 +31,9 @@ pub fn run(paths: [&Path; 2], time: f64, relative: f64, plot: Option<&Path>) -> 
     let tolerance = Tolerance { time_ms: time, relative };
     let difference = first_difference([&recordings[0], &recordings[1]], tolerance);
     if let Some(plot) = plot {
-        figure_file::write_figure(&figure::figure(&recordings, paths, difference.as_ref()), plot)
-            .map_err(bad)?;
+        let svg = figure::figure(&recordings, paths, difference.as_ref());
+        figure_file::write_figure(&svg, plot).map_err(bad)?;
+        note_missing_characters(&figure_file::missing_characters(&svg, plot));
     }
     output::print(&text(&recordings, paths, difference.as_ref()))?;
     match difference {
