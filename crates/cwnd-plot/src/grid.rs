@@ -214,7 +214,7 @@ struct Layout {
     x_labels: f64,
     /// Number of lines of the longest title of a vertical axis.
     y_lines: usize,
-    /// The length by which such a title may exceed its axis.
+    /// The length by which this title may exceed its axis.
     overhang: f64,
     /// For each kind of panel, whether all have one vertical axis.
     shared: Vec<bool>,

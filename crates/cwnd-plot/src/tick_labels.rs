@@ -60,7 +60,7 @@ pub(super) fn named(places: &[(f64, &str)], room: f64) -> Names {
     Names { labels, upright: false, height: 1.15 * TICK * lines as f64 }
 }
 
-/// Whether a name has room beside others without being shortened.
+/// Whether a name has room next to others without being shortened.
 fn fits(label: &str, part: f64) -> bool {
     let words = label.split_whitespace().all(|word| text::width(word, TICK) <= part);
     words && text::wrap(label, TICK, part).len() <= LINES

@@ -3,7 +3,7 @@
 use cwnd_plot::style::{Colour, Marker, Stroke};
 use cwnd_plot::{Canvas, Extent, Frame, Mark};
 
-/// Crosses on the horizontal axis where a series has no value, although the study has such a combination.
+/// Crosses on the horizontal axis where a series has no value, although the study has this combination.
 pub(super) struct Missing {
     /// Where, and how far aside of that, so that several series do not hide each other.
     pub places: Vec<(f64, f64)>,
