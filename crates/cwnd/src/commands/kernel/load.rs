@@ -51,7 +51,7 @@ pub struct UnloadFlags {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Also while sockets use it: they keep it until they close.
+    /// Also while sockets use it, which keep it until they close, or while a route or a canary selects it.
     #[arg(long)]
     force: bool,
 }
