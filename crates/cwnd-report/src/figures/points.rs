@@ -32,9 +32,7 @@ impl<'a> Chosen<'a> {
 
     /// Whether there is any cell at these points; a study can leave combinations out.
     pub fn has(&self, points: &[(usize, usize)]) -> bool {
-        self.cells
-            .iter()
-            .any(|cell| points.iter().all(|&(axis, point)| self.point(*cell, axis) == Some(point)))
+        !self.at(points).is_empty()
     }
 
     fn point(&self, cell: usize, axis: usize) -> Option<usize> {

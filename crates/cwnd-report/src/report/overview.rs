@@ -145,7 +145,8 @@ fn unexplained(claims: &Claims<'_>) -> Markup {
         } @else if without.is_empty() {
             (of_those(" all have", "has")) " a reason that runs show."
         } @else {
-            (of_those(&format!(", {} are", without.len()), "is")) " unexplained: "
+            (of_those(&format!(", {} {}", without.len(), if without.len() == 1 { "is" } else { "are" }), "is"))
+            " unexplained: "
             (marks(&without)) "."
         }
     }
