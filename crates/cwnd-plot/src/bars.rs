@@ -1,7 +1,7 @@
 //! Bars from zero to a value, with intervals.
 
 use super::canvas::Canvas;
-use super::error_bars::{clamp, draw_interval};
+use super::error_bars::draw_interval;
 use super::figure::Mark;
 use super::frame::{Extent, Frame};
 use super::hatch::Hatch;
@@ -34,7 +34,8 @@ pub struct Bar {
 impl Bars {
     /// The ends of a bar's interval, as far as they are possible; its value if it has none.
     fn interval(&self, bar: &Bar) -> (f64, f64) {
-        let ends = bar.interval.map(|(low, high)| (clamp(low, self.within), clamp(high, self.within)));
+        let (least, most) = self.within;
+        let ends = bar.interval.map(|(low, high)| (low.clamp(least, most), high.clamp(least, most)));
         ends.unwrap_or((bar.value, bar.value))
     }
 }

@@ -21,7 +21,7 @@ const CAP: f64 = 3.0;
 
 impl Mark for ErrorBars {
     fn extent(&self) -> Extent {
-        let cut = |end: f64| clamp(end, self.within);
+        let cut = |end: f64| end.clamp(self.within.0, self.within.1);
         self.points
             .iter()
             .fold(Extent::default(), |e, &(x, low, high)| e.with(x, cut(low)).with(x, cut(high)))
@@ -34,7 +34,7 @@ impl Mark for ErrorBars {
     }
 
     fn outlines(&self, frame: &Frame) -> Vec<Vec<(f64, f64)>> {
-        let place = |x: f64, end: f64| (frame.x(x), frame.y(clamp(end, self.within)));
+        let place = |x: f64, end: f64| (frame.x(x), frame.y(end.clamp(self.within.0, self.within.1)));
         let bar = |&(x, low, high): &(f64, f64, f64)| vec![place(x, low), place(x, high)];
         self.points.iter().map(bar).collect()
     }
@@ -49,20 +49,9 @@ pub(super) fn draw_interval(
     (low, high): (f64, f64),
     within: (f64, f64),
 ) {
-    let end = |value: f64| frame.y(clamp(value, within));
+    let end = |value: f64| frame.y(value.clamp(within.0, within.1));
     let caps = (low >= within.0, high <= within.1);
     draw_bar(canvas, stroke, x, (end(low), end(high)), caps);
-}
-
-/// A value, or the nearest that is possible. What is no number stays so.
-pub(super) fn clamp(value: f64, (least, most): (f64, f64)) -> f64 {
-    if value < least {
-        least
-    } else if value > most {
-        most
-    } else {
-        value
-    }
 }
 
 /// One interval between two heights, with or without a cap at each; nothing if any of them has no place.

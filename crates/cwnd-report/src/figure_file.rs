@@ -17,34 +17,28 @@ pub const EXTENSIONS: [&str; 3] = ["svg", "png", "pdf"];
 /// Writes a figure, given as SVG text, to a `.svg`, `.png` or `.pdf` file: the extension decides the format. The file appears
 /// whole or not at all.
 ///
+/// Returns the characters that the file shows as U+FFFD, because the embedded fonts lack them: none for SVG, which is set in the
+/// reader's fonts.
+///
 /// # Errors
 /// If the extension is another, the file cannot be written, or the figure cannot be converted (it is no SVG).
-pub fn write_figure(svg: &str, path: &Path) -> Result<(), OutputFileError> {
+pub fn write_figure(svg: &str, path: &Path) -> Result<BTreeSet<char>, OutputFileError> {
     let format = format(path)?;
     if format == Format::Svg {
-        return output_file::write_text(path, svg);
+        return output_file::write_text(path, svg).map(|()| BTreeSet::new());
     }
     #[cfg(feature = "png-pdf")]
     {
-        let bytes = render::render(svg, format).map_err(|reason| OutputFileError::new(path, reason))?;
-        output_file::write_with(path, |file| std::io::Write::write_all(file, &bytes))
+        let missing = render::missing_characters(svg);
+        let bytes =
+            render::render(svg, &missing, format).map_err(|reason| OutputFileError::new(path, reason))?;
+        output_file::write_with(path, |file| std::io::Write::write_all(file, &bytes)).map(|()| missing)
     }
     #[cfg(not(feature = "png-pdf"))]
     unreachable!("without the feature `format` refuses everything but SVG")
 }
 
-/// Returns the characters of a figure that a file of this name shows as U+FFFD, because the embedded fonts lack them; none for
-/// an SVG file, which is set in the reader's fonts.
-#[cfg_attr(not(feature = "png-pdf"), expect(unused_variables, reason = "only SVG files are written"))]
-pub fn missing_characters(svg: &str, path: &Path) -> BTreeSet<char> {
-    match format(path) {
-        #[cfg(feature = "png-pdf")]
-        Ok(Format::Png | Format::Pdf) => render::missing_characters(svg),
-        _ => BTreeSet::new(),
-    }
-}
-
-/// Returns what a user must know of [`missing_characters`]; nothing if there are none.
+/// Returns what a user must know of the characters that a file does not show; nothing if it shows all.
 pub fn missing_characters_note(missing: &BTreeSet<char>) -> Option<String> {
     let all: Vec<String> = missing.iter().map(char::to_string).collect();
     let note = || {

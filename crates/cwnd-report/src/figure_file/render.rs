@@ -26,12 +26,12 @@ static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
 
 const FAMILY: &str = "DejaVu Sans";
 
-/// Returns a figure in another format.
+/// Returns a figure in another format, with U+FFFD for each of [`missing_characters`].
 ///
 /// # Errors
 /// In words, if the text is no SVG or too large to be drawn.
-pub(super) fn render(svg: &str, format: Format) -> Result<Vec<u8>, String> {
-    let tree = tree(&with_replacements(svg))?;
+pub(super) fn render(svg: &str, missing: &BTreeSet<char>, format: Format) -> Result<Vec<u8>, String> {
+    let tree = tree(&with_replacements(svg, missing))?;
     match format {
         Format::Svg => Ok(svg.as_bytes().to_vec()),
         Format::Png => png(&tree),
@@ -51,8 +51,7 @@ pub(super) fn missing_characters(text: &str) -> BTreeSet<char> {
 }
 
 /// The text with U+FFFD for each character that the embedded fonts lack: it would be left out without a trace.
-fn with_replacements(svg: &str) -> Cow<'_, str> {
-    let missing = missing_characters(svg);
+fn with_replacements<'a>(svg: &'a str, missing: &BTreeSet<char>) -> Cow<'a, str> {
     if missing.is_empty() {
         return svg.into();
     }

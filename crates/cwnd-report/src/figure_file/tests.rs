@@ -106,13 +106,18 @@ mod rendered {
     #[test]
     fn characters_that_the_fonts_lack_are_named_and_replaced() {
         let svg = |title: &str| Figure::new(title).to_svg();
-        let missing =
-            |title: &str, file: &str| String::from_iter(missing_characters(&svg(title), Path::new(file)));
+        let folder = tempfile::tempdir().unwrap();
+        let missing = |title: &str, file: &str| {
+            String::from_iter(write_figure(&svg(title), &folder.path().join(file)).unwrap())
+        };
         assert_eq!(missing("Größe 漢字 β 漢", "figure.png"), "字漢");
         assert_eq!(missing("Größe 漢字 β 漢", "figure.pdf"), "字漢");
         assert_eq!(missing("Größe 漢字 β 漢", "figure.svg"), "");
         assert_eq!(missing("Größe β\u{a0}\u{fffd}", "figure.png"), "");
-        let png = |title: &str| render::render(&svg(title), Format::Png).unwrap();
+        let png = |title: &str| {
+            missing(title, "figure.png");
+            fs::read(folder.path().join("figure.png")).unwrap()
+        };
         assert!(png("漢") == png("\u{fffd}") && png("漢") != png(" "));
         let note = missing_characters_note(&"漢字".chars().collect()).unwrap();
         assert!(note.contains("lacks 字 漢, and"), "{note}");
@@ -127,7 +132,8 @@ mod rendered {
         let figures: Vec<_> = files.filter(|path| path.extension().is_some_and(|e| e == "svg")).collect();
         assert!(figures.len() > 5, "{figures:?}");
         for figure in figures {
-            let png = render::render(&fs::read_to_string(&figure).unwrap(), Format::Png).unwrap();
+            let png =
+                render::render(&fs::read_to_string(&figure).unwrap(), &BTreeSet::new(), Format::Png).unwrap();
             let pixels = resvg::tiny_skia::Pixmap::decode_png(&png).unwrap();
             let (right, low) = (pixels.width() - 3, pixels.height() - 3);
             for (x, y) in [(2, 2), (right, 2), (2, low), (right, low)] {

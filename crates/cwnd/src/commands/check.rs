@@ -115,8 +115,9 @@ fn draw(study: &Study, cell: usize, path: &Path) -> Result<(), Failure> {
     let label = study.cell_label(cell);
     let title = if label.is_empty() { study.name.clone() } else { format!("{}: {label}", study.name) };
     let svg = topology::svg(&study.cells[cell].scenario, &title);
-    figure_file::write_figure(&svg, path).map_err(|error| Failure::broken(format!("--topology: {error}")))?;
-    super::report::note_missing_characters(&figure_file::missing_characters(&svg, path));
+    let missing = figure_file::write_figure(&svg, path);
+    let missing = missing.map_err(|error| Failure::broken(format!("--topology: {error}")))?;
+    super::report::note_missing_characters(&missing);
     output::print(&format!("  wrote {}\n\n", path.display()))
 }
 

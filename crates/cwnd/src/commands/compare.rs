@@ -285,8 +285,8 @@ fn write_files(flags: &Flags, results: &Results) -> Result<(), Failure> {
     if let Some(path) = &flags.plot {
         let first: Vec<TracedRun<'_>> = traced.iter().filter(|run| run.seed == study.seed).copied().collect();
         let svg = trace_figure::over_time(&first, &comparison::title(&study.cells[0].scenario));
-        figure_file::write_figure(&svg, path).map_err(|error| failed("--plot", &error))?;
-        super::report::note_missing_characters(&figure_file::missing_characters(&svg, path));
+        let missing = figure_file::write_figure(&svg, path).map_err(|error| failed("--plot", &error))?;
+        super::report::note_missing_characters(&missing);
     }
     Ok(())
 }

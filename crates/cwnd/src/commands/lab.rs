@@ -39,7 +39,7 @@ enum Action {
     Set(set::Flags),
     /// Show flows of this kernel over an emulated link while they run: throughput, round-trip time and window.
     Demo(Box<demo::Flags>),
-    /// Run a program in the network of a study, which can have any topology; unlike `link` without names, a log and changes.
+    /// Run a program in the network of a study, of any topology. `link` has one path, but also names, a log and changes.
     Shell(shell::Flags),
     /// Measure what this machine can hold: how exact delay and rate are.
     Bench(bench::Flags),

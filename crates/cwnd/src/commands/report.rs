@@ -95,12 +95,15 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         for figure in &results.study.figures {
             let svg = figures::file(&results, figure, &looks, &traces);
             for path in figure_paths(flags, directory, &figures::file_name(figure)) {
-                figure_file::write_figure(&svg, &path).map_err(|error| Failure::broken(error.to_string()))?;
-                missing.append(&mut figure_file::missing_characters(&svg, &path));
+                let written_without = figure_file::write_figure(&svg, &path);
+                missing.append(&mut written_without.map_err(|error| Failure::broken(error.to_string()))?);
                 written.push(line(&path, fs::metadata(&path).map_or(0, |file| file.len())));
             }
         }
         note_missing_characters(&missing);
+        if results.study.figures.is_empty() {
+            crate::terminal::tell!("note: --figures: the study has no figures, and none was written");
+        }
     }
     if !flags.quiet {
         print(&written.concat())?;

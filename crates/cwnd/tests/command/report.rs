@@ -119,3 +119,17 @@ fn what_cannot_be_reported_is_said() {
     assert!(said.contains("--out: ") && said.contains("the name of a report ends in .html"), "{said}");
     assert!(!out.exists());
 }
+
+#[test]
+fn a_study_without_figures_says_so() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let study = STUDY.split("[[figures]]").next().expect("the study without figures");
+    fs::write(directory.path().join("small.toml"), study).expect("the study is written");
+    let results = directory.path().join("results");
+    let output =
+        cwnd(&["run", path(&directory.path().join("small.toml")), "--out", path(&results), "--quiet"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let output = cwnd(&["report", path(&results), "--figures", path(&directory.path().join("figures"))]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("the study has no figures"), "{}", text(&output.stderr));
+}

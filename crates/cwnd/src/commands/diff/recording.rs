@@ -32,8 +32,7 @@ pub fn run(paths: [&Path; 2], time: f64, relative: f64, plot: Option<&Path>) -> 
     let difference = first_difference([&recordings[0], &recordings[1]], tolerance);
     if let Some(plot) = plot {
         let svg = figure::figure(&recordings, paths, difference.as_ref());
-        figure_file::write_figure(&svg, plot).map_err(bad)?;
-        note_missing_characters(&figure_file::missing_characters(&svg, plot));
+        note_missing_characters(&figure_file::write_figure(&svg, plot).map_err(bad)?);
     }
     output::print(&text(&recordings, paths, difference.as_ref()))?;
     match difference {
