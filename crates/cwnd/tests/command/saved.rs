@@ -220,6 +220,20 @@ fn a_saved_comparison_is_resumed_and_read_as_a_study() {
 }
 
 #[test]
+fn runs_are_sampled_if_that_costs_little() {
+    let place = tempfile::tempdir().unwrap();
+    let is_sampled = |flows: &str, duration: &str, more: &[&str]| {
+        let path = ["compare", "newreno", "--rate", "1 Gbit/s", "--rtt", "200 ms", "--print-study"];
+        let study = [&path[..], &["--flows", flows, "--duration", duration], more].concat();
+        printed(place.path(), &study).contains("[trace]")
+    };
+    // 1,000 times of 100 flows, 50 of 1,000.
+    assert!(is_sampled("100", "20 s", &[]) && is_sampled("1000", "1 s", &[]));
+    assert!(!is_sampled("101", "20 s", &[]) && !is_sampled("1000", "20 s", &[]));
+    assert!(is_sampled("1000", "20 s", &["--trace", "samples.csv"]));
+}
+
+#[test]
 fn documents_have_all_settings() {
     let place = tempfile::tempdir().unwrap();
     let document = printed(

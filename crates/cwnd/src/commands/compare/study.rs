@@ -16,8 +16,10 @@ pub const NAME: &str = "compare";
 
 /// The most times at which a run is sampled, unless an interval is given.
 const MOST_TIMES: u64 = 5_000;
-/// The most samples of flows that a comparison takes if nobody asks for them.
+/// The most samples of flows that the runs of a comparison take together if nobody asks for them.
 const MOST_SAMPLES: f64 = 1e6;
+/// The most that one of them takes. A sample costs as much as several packets, and a run of a thousand flows would take twice as long.
+const MOST_SAMPLES_OF_A_RUN: f64 = 1e5;
 
 /// A study file made from flags.
 pub struct StudyText {
@@ -72,7 +74,8 @@ impl StudyText {
         // Errors in it are reported when it is read.
         let Ok(study) = text.study() else { return Ok(text) };
         let every = flags.sample.unwrap_or_else(|| usual_interval(&study));
-        let sampled = asked || samples(&study, every) <= MOST_SAMPLES;
+        let (all, most) = samples(&study, every);
+        let sampled = asked || (all <= MOST_SAMPLES && most <= MOST_SAMPLES_OF_A_RUN);
         if sampled { StudyText::written(flags, Some((every, repeats))) } else { Ok(text) }
     }
 
@@ -284,12 +287,13 @@ fn usual_interval(study: &Study) -> Time {
     Time(shortest.max(longest / MOST_TIMES).max(least).next_multiple_of(1_000))
 }
 
-/// Returns how many samples of flows the cells of a study have together in a repeat.
-fn samples(study: &Study, every: Time) -> f64 {
+/// Returns how many samples of flows the cells of a study have together in a repeat, and the most that one of them has.
+fn samples(study: &Study, every: Time) -> (f64, f64) {
     let of_cell = |cell: &Cell| {
         cell.scenario.lasting_flows() as f64 * (cell.scenario.duration.0 as f64 / every.0.max(1) as f64)
     };
-    study.cells.iter().map(of_cell).sum()
+    let counts: Vec<f64> = study.cells.iter().map(of_cell).collect();
+    (counts.iter().sum(), counts.into_iter().fold(0.0, f64::max))
 }
 
 /// Checks, before scenarios are made, that the descriptions of the flows fit into memory.
