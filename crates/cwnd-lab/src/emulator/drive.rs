@@ -33,6 +33,9 @@ const PERIOD: u64 = 1_000_000;
 /// always busy for up to 50 ms of each second (`sched_rt_runtime_us`).
 const BUSY: u64 = 1_000_000;
 
+/// How long it rests then, ns.
+const BUSY_REST: u64 = 60_000;
+
 /// Longest time between checks whether the loop is to stop, ns.
 const LOOK: u64 = 20_000_000;
 
@@ -436,7 +439,7 @@ impl Drive {
         let mut polls = [poll(senders), poll(receivers)];
         // What comes while it rests is found after it.
         let (count, left) = if is_close || is_busy || self.wakings.1 > self.plan.batching.wakings {
-            (0, self.plan.batching.rest)
+            (0, if is_busy { self.plan.batching.rest.min(BUSY_REST) } else { self.plan.batching.rest })
         } else {
             (2, left)
         };
