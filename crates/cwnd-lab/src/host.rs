@@ -3,13 +3,24 @@
 use std::fs;
 
 /// The time in which this host's kernel runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostTime {
     /// It passes meanwhile, and the emulator saves CPU time.
-    #[default]
     Real,
     /// It stands still while nothing is computed, so that the emulator may wake up exactly as often as packets come.
     Virtual,
+}
+
+/// The argument of a kernel whose time is virtual. The kernel itself ignores it.
+pub const VIRTUAL_TIME: &str = "cwnd.time=virtual";
+
+impl HostTime {
+    /// Returns that of this host.
+    pub fn of_this_host() -> HostTime {
+        let arguments = fs::read_to_string("/proc/cmdline").unwrap_or_default();
+        let is_virtual = arguments.split_whitespace().any(|argument| argument == VIRTUAL_TIME);
+        if is_virtual { HostTime::Virtual } else { HostTime::Real }
+    }
 }
 
 /// The kernel's release and architecture, as `6.18.44 x86_64`.

@@ -63,6 +63,7 @@ pub use testbed::Testbed;
 
 use cwnd_scenario::{Cost, Engine, EngineError, Identity, Implementation, Outcome, Problem, Scenario};
 use host::HostTime;
+pub use host::VIRTUAL_TIME;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -75,7 +76,7 @@ use cwnd_scenario::Emulation;
 pub const VERSION: u32 = 5;
 
 /// The engine of real kernels.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Lab {
     time: HostTime,
     stop: Arc<AtomicBool>,
@@ -84,10 +85,10 @@ pub struct Lab {
 impl Lab {
     /// One whose runs end soon, as failed, once `stop` is true.
     pub fn new(stop: Arc<AtomicBool>) -> Lab {
-        Lab { time: HostTime::Real, stop }
+        Lab { time: HostTime::of_this_host(), stop }
     }
 
-    /// An engine on a host whose time is virtual.
+    /// One that emulates as on a host whose time is virtual, wherever it is.
     pub fn in_virtual_time() -> Lab {
         Lab { time: HostTime::Virtual, stop: Arc::default() }
     }
@@ -112,6 +113,12 @@ impl Lab {
     pub fn run_live(&self, scenario: &Scenario, live: &Arc<LiveFlows>) -> Result<Outcome, EngineError> {
         self.check(scenario).map_err(EngineError::Refused)?;
         run::run(scenario, None, Some(Arc::clone(live)), self.time, &self.stop)
+    }
+}
+
+impl Default for Lab {
+    fn default() -> Lab {
+        Lab::new(Arc::default())
     }
 }
 

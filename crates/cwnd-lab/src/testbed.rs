@@ -33,7 +33,7 @@ impl Testbed {
         let (ends, tuns) = Ends::new(&settings)?;
         let before = Drops::now(&ends)?;
         let clock = Clock::start();
-        let batching = batching(scenario, HostTime::Real);
+        let batching = batching(scenario, HostTime::of_this_host());
         let plan = Plan { warm_up: None, end: u64::MAX, samples: Vec::new(), sampled: Vec::new(), batching };
         let emulator = Emulator::start(drive(scenario, &settings, tuns, clock, 0, plan, observer)?)?;
         Ok(Testbed { ends, emulator, before, settings })
@@ -89,7 +89,7 @@ impl Testbed {
     /// Nothing is changed then.
     pub fn change(&self, to: &Scenario) -> Result<u64, String> {
         let links = to.network.links.clone();
-        self.emulator.control().change(NewLinks { links, batching: batching(to, HostTime::Real) })
+        self.emulator.control().change(NewLinks { links, batching: batching(to, HostTime::of_this_host()) })
     }
 
     /// Whether the emulator has ended by itself, which it does only if something is wrong: [`Testbed::end`] tells what.

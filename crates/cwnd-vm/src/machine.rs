@@ -4,6 +4,7 @@ use crate::initramfs::{self, Job};
 use crate::kernel::Kernel;
 use crate::missing;
 use crate::processor::OneProcessor;
+use cwnd_lab::VIRTUAL_TIME;
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
@@ -83,9 +84,9 @@ const KERNEL_ARGUMENTS: &str = "console=ttyS0 quiet panic=-1 nokaslr norandmaps 
 const INSTRUCTIONS: [&str; 4] =
     ["-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null", "-rtc", "base=2026-01-01,clock=vm"];
 
-/// The kernel's argument for [`Clock::Instructions`]: the HPET is its timer. To calibrate the processor's own takes 200 million
-/// instructions in which the clock is read: four seconds of the host.
-const INSTRUCTIONS_TIMER: &str = " nolapic_timer";
+/// The kernel's arguments for [`Clock::Instructions`], besides [`cwnd_lab::VIRTUAL_TIME`]: the HPET is its timer. To calibrate the
+/// processor's own takes 200 million instructions in which the clock is read: four seconds of the host.
+const INSTRUCTIONS_TIMER: &str = "nolapic_timer";
 
 impl Machine {
     /// Creates a machine with the kernel, this program, [`Clock::Instructions`] and 1 GiB.
@@ -192,7 +193,7 @@ impl Machine {
         let mut arguments = KERNEL_ARGUMENTS.to_owned();
         if self.clock == Clock::Instructions {
             qemu.args(INSTRUCTIONS);
-            arguments += INSTRUCTIONS_TIMER;
+            arguments += &format!(" {INSTRUCTIONS_TIMER} {VIRTUAL_TIME}");
         }
         qemu.args(["-append", &arguments]);
         // What a terminal sends to cwnd is not for it.
