@@ -159,6 +159,9 @@ fn read(
     let (repeats, seed) = run.as_ref().map_or((1, 1), repeats_and_seed);
     let cells = axes.as_ref().filter(|_| base_is_right).and_then(|axes| {
         axes::shadowed(axes, &base, sink);
+        if let Some(network) = &network {
+            network.shadowed(axes, &base, sink);
+        }
         let common = Common { base: &base, network: network.as_ref(), inputs, scenario: &header, seed };
         cells::cells(file, axes, common)
     });
