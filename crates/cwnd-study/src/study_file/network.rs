@@ -21,6 +21,8 @@ pub(super) struct DrawnNetwork {
     /// For each link its name's place, and that of every setting.
     links: Vec<(Span, Vec<(&'static str, Span)>)>,
     paths: Vec<Span>,
+    /// Of the bottleneck's name, or of `[network]`.
+    bottleneck: Span,
 }
 
 impl DrawnNetwork {
@@ -34,6 +36,9 @@ impl DrawnNetwork {
     /// Where the file says what a problem of this place speaks of, if the drawing does.
     pub fn cause(&self, place: &str) -> Option<Span> {
         let rest = place.strip_prefix("network.")?;
+        if rest == "bottleneck" {
+            return Some(self.bottleneck.clone());
+        }
         let indexed = |name: &str| {
             let (index, key) = rest.strip_prefix(name)?.strip_prefix('[')?.split_once(']')?;
             Some((index.parse::<usize>().ok()?, key.trim_start_matches('.').replace('_', "-")))
@@ -45,11 +50,6 @@ impl DrawnNetwork {
         let (_, settings) = self.links.get(index)?;
         settings.iter().find(|(known, _)| *known == key).map(|(_, span)| span.clone())
     }
-}
-
-/// The network, if one is drawn and nothing is wrong with it.
-pub(super) fn network(file: &Fields<'_>, check: CheckName<'_>, inputs: &Inputs<'_>) -> Option<DrawnNetwork> {
-    let sink = file.sink;
 
     /// Reports settings of cells that no link takes: the bottleneck's own keys come before them, and every other link has keys of
     /// its own instead of those of access links.
@@ -126,6 +126,11 @@ pub(super) fn network(file: &Fields<'_>, check: CheckName<'_>, inputs: &Inputs<'
         sink.error_with(&set.span, message, help);
         true
     }
+}
+
+/// The network, if one is drawn and nothing is wrong with it.
+pub(super) fn network(file: &Fields<'_>, check: CheckName<'_>, inputs: &Inputs<'_>) -> Option<DrawnNetwork> {
+    let sink = file.sink;
     let before = sink.count();
     let fields = file.table("network", &NETWORK)?;
     let nodes = fields.texts("nodes").unwrap_or_default();
@@ -161,6 +166,7 @@ pub(super) fn network(file: &Fields<'_>, check: CheckName<'_>, inputs: &Inputs<'
     let (paths, path_spans) = paths.into_iter().unzip();
     Some(DrawnNetwork {
         graph: Arc::new(Graph { nodes, links, bottleneck, paths }),
+        bottleneck: fields.span_of("bottleneck"),
         span: fields.span,
         links: spans,
         paths: path_spans,

@@ -234,6 +234,24 @@ fn a_setting_that_the_bottleneck_has_of_its_own_is_refused() {
 }
 
 #[test]
+fn the_data_of_a_flow_cross_the_bottleneck() {
+    let network = |paths: &str, bottleneck: &str| {
+        parse(&format!(
+            "[scenario]\nalgorithm = \"newreno\"\n[network]\nnodes = [\"a\", \"b\", \"c\"]\npaths = [\"{paths}\"]\n\
+             bottleneck = \"{bottleneck}\"\nlinks = [{{ name = \"ab\", from = \"a\", to = \"b\", rate = \"3 Mbit/s\" }}, \
+             {{ name = \"bc\", from = \"b\", to = \"c\" }}]"
+        ))
+    };
+    assert!(network("a -> c", "bc").is_ok() && network("a -> b", "ab").is_ok());
+    let error = network("a -> b", "bc").unwrap_err().to_string();
+    let expected = "`network.bottleneck`: no flow's data cross the link `bc`: name a link that the data of a flow cross\n \
+                    --> a-study.toml:8:14";
+    assert!(error.starts_with(expected), "{error}");
+    let error = network("b -> a", "ab").unwrap_err().to_string();
+    assert!(error.contains("data cross the link `ab` only from `b` to `a`: write `from = \"b\"`"), "{error}");
+}
+
+#[test]
 fn an_axis_of_access_links_needs_one() {
     let axis = "[[axes]]\nname = \"access\"\nkey = \"access-queue\"\nvalues = [\"drop-tail\", \"codel\"]";
     assert!(parse(&format!("{GRAPH}{axis}")).is_ok());
