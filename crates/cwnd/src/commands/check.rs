@@ -385,12 +385,12 @@ mod tests {
     #[test]
     fn what_the_engine_refuses_names_its_cell() {
         let study = study(
-            "[scenario]\nalgorithm = \"cubic\"\n[trace]\nsample = \"1 us\"\n\
-             [[axes]]\nname = \"d\"\nkey = \"duration\"\nvalues = [\"1 s\", \"100 s\"]",
+            "[scenario]\nalgorithm = \"cubic\"\n\
+             [[axes]]\nname = \"d\"\nkey = \"duration\"\nvalues = [\"1 s\", \"50 h\"]",
         );
         let Err(failure) = cost(&engines::of_study(&study), &study) else { panic!("it is refused") };
         let failure = format!("{failure:?}");
-        assert!(failure.contains("sample (100 s)") && !failure.contains("(1 s)"), "{failure}");
+        assert!(failure.contains("duration (50 h)") && !failure.contains("(1 s)"), "{failure}");
     }
 
     #[test]
