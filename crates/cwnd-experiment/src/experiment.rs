@@ -452,6 +452,16 @@ impl ExperimentSpec {
         problems.dedup_by(|a, b| a.place == b.place);
         times
     }
+            if let Some(jitter) = self.start_jitter.filter(|jitter| {
+                self.duration > Time::ZERO && start.0.saturating_add(jitter.0) >= self.duration.0
+            }) {
+                let latest = Time(start.0.saturating_add(jitter.0));
+                let message = format!(
+                    "a flow that starts at {start} may start up to {jitter} later, at {latest}, and the run ends at {}: make it shorter",
+                    self.duration
+                );
+                problems.push(Problem { place: "start_jitter".to_owned(), message });
+            }
 }
 
 /// What the experiment's own flows are called where there are cross flows, and what those are called.

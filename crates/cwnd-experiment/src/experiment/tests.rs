@@ -401,6 +401,21 @@ fn cross_flows_come_after_the_experiments_own() {
 }
 
 #[test]
+fn every_flow_starts_within_the_run() {
+    let jitter = |jitter: &str, stagger: &str| {
+        said(&[("duration", "10 s"), ("start-jitter", jitter), ("stagger", stagger), ("flows", "3")])
+    };
+    assert!(jitter("9 s", "0 s").is_ok() && jitter("5 s", "2 s").is_ok());
+    let expected = "start_jitter: a flow that starts at 0 s may start up to 30 s later, at 30 s, and the run ends at 10 s: \
+                    make it shorter";
+    assert_eq!(jitter("30 s", "0 s").unwrap_err(), expected);
+    // The last starts at 4 s.
+    assert!(jitter("6 s", "2 s").unwrap_err().starts_with("start_jitter: a flow that starts at 4 s may"));
+    // What is not said may be longer than a short run.
+    assert!(said(&[("duration", "100 ms")]).is_ok());
+}
+
+#[test]
 fn flows_take_base_rtts_in_turn() {
     let settings = [("rtts", "80 ms, 20 ms"), ("delay", "5 ms"), ("flows", "3"), ("cross-flows", "newreno")];
     let scenario = said(&settings).unwrap();
