@@ -114,7 +114,17 @@ fn negative_zero_and_not_numbers() {
     assert_eq!(compare(&["--duration", "0 s"]), "--duration: a run must last: write `100 s`, for example");
     assert_eq!(compare(&["--bytes", "0"]), "--bytes: a transfer has at least 1 byte");
     assert_eq!(compare(&["--receive-window", "0"]), "--receive-window: it must hold at least 1 packet");
-    assert!(compare(&["--packet-size", "0"]).starts_with("--packet-size: 0 bytes of payload are none"));
+    assert!(compare(&["--packet-size", "0"]).starts_with("--packet-size: it is 0 bytes of payload"));
+    // What an error calls valid is taken: one limit holds for settings and engines.
+    let limits =
+        [("--packet-size", "65000", "65535", "1 to 65000"), ("--mtu", "65040", "65535", "68 to 65040")];
+    for (flag, most, more, range) in limits {
+        assert!(compare(&[flag, more]).ends_with(&format!("it must be {range}")), "{flag}");
+        let output = cwnd(&["compare", "cubic", flag, most, "--duration", "1 ms", "--quiet"]);
+        assert!(output.status.success(), "{flag}: {}", text(&output.stderr));
+        let switched = cwnd(&["compare", "cubic", flag, most, "--timestamps", "off", "--duration", "1 ms"]);
+        assert!(switched.status.success(), "{flag}: {}", text(&switched.stderr));
+    }
 }
 
 #[test]
