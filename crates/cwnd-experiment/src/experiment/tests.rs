@@ -422,7 +422,18 @@ fn flows_take_base_rtts_in_turn() {
     let rtts: Vec<Time> = (0..4).map(|flow| scenario.base_rtt(flow)).collect();
     // The cross flow has the topology's: 2 x (1 + 5 + 1) ms.
     assert_eq!(rtts, [80, 20, 80, 14].map(Time::from_millis));
-    assert!(said(&[("rtts", "80 ms, 8 ms"), ("delay", "5 ms"), ("flows", "2")]).unwrap_err().contains("rtt"));
+    // The second of them is too short, for whatever flow; it is said once.
+    let short = said(&[("rtts", "80 ms, 8 ms"), ("delay", "5 ms"), ("flows", "4")]).unwrap_err();
+    assert!(short.starts_with("rtts: a base round trip of 8 ms") && short.lines().count() == 1, "{short}");
+    let own =
+        crate::ExperimentSpec { rtts: vec![Time::from_millis(500)], ..crate::ExperimentSpec::default() };
+    let groups = ["cubic; rtt=8 ms".parse::<FlowGroup>().unwrap()];
+    assert!(refused(&own, &groups)[0].starts_with("flows[0].rtt: a base round trip of 8 ms"));
+    let surplus = said(&[("rtts", "40 ms, 40 ms, 80 ms"), ("delay", "5 ms"), ("cross-flows", "newreno")]);
+    assert_eq!(
+        surplus.unwrap_err(),
+        "rtts: 3 round-trip times for 1 flow: give at most one for each flow that is not reverse"
+    );
     let setting = crate::settings::find("rtts").unwrap();
     let refused = (setting.set)(&mut crate::ExperimentSpec::default(), "80 ms, 20").unwrap_err();
     assert!(refused.contains("unit"), "{refused}");

@@ -197,6 +197,16 @@ fn what_does_not_go_together() {
         "--stagger: a flow would start at the end of the run, 100 s, or after it"
     );
     assert!(
+        compare(&["--start-jitter", "30 s", "--duration", "10 s"])
+            .starts_with("--start-jitter: a flow that starts at 0 s may start up to 30 s later")
+    );
+    // Round trips that flows take in turn are named by their own flag.
+    let rtts = |times: &str, flows: &str| {
+        compare(&["--rate", "10 Mbit/s", "--duration", "10 s", "--rtts", times, "--flows", flows])
+    };
+    assert!(rtts("10 ms, 250 ms", "2").starts_with("--rtts: a base round trip of 10 ms is shorter than"));
+    assert!(rtts("240 ms, 240 ms, 280 ms", "1").starts_with("--rtts: 3 round-trip times for 1 flow"));
+    assert!(
         refused(&["compare", "--mix", "cubic,elastic", "--reverse-flows", "1"])
             .contains("of which algorithm?")
     );
