@@ -457,7 +457,8 @@ impl ExperimentSpec {
             }) {
                 let latest = Time(start.0.saturating_add(jitter.0));
                 let message = format!(
-                    "a flow that starts at {start} may start up to {jitter} later, at {latest}, and the run ends at {}: make it shorter",
+                    "a flow that starts at {start} may start up to {jitter} later, at {latest}, and the run ends at \
+                     {}: make it shorter",
                     self.duration
                 );
                 problems.push(Problem { place: "start_jitter".to_owned(), message });
