@@ -81,6 +81,9 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     }
     let threads =
         flags.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
+    for note in study.whole().notes() {
+        terminal::tell!("note: {note}");
+    }
     output::print(&text(&study, &cost, threads, memory, terminal::columns()))?;
     match &flags.topology {
         Some(path) => draw(&study, cell, path),
