@@ -62,7 +62,8 @@ fn errors_show_their_place_and_what_would_be_right() {
 fn round_trips_in_turn_have_the_place_of_their_list() {
     let error = said("[scenario]\nalgorithm = \"cubic\"\nflows = 2\nrtts = \"10 ms, 80 ms\"");
     for time in ["10 ms", "80 ms"] {
-        let message = format!("`rtts`: a base round trip of {time} is shorter than the bottleneck's own, 200 ms");
+        let message =
+            format!("`rtts`: a base round trip of {time} is shorter than the bottleneck's own, 200 ms");
         assert_eq!(error.matches(&message).count(), 1, "{error}");
     }
     assert_eq!(error.matches("a-study.toml:6:8").count(), 2, "{error}");
