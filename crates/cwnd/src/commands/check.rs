@@ -389,11 +389,11 @@ mod tests {
     fn what_the_engine_refuses_names_its_cell() {
         let study = study(
             "[scenario]\nalgorithm = \"cubic\"\n\
-             [[axes]]\nname = \"d\"\nkey = \"duration\"\nvalues = [\"1 s\", \"50 h\"]",
+             [[axes]]\nname = \"w\"\nkey = \"receive-window\"\nvalues = [100, 2000000000]",
         );
         let Err(failure) = cost(&engines::of_study(&study), &study) else { panic!("it is refused") };
         let failure = format!("{failure:?}");
-        assert!(failure.contains("duration (50 h)") && !failure.contains("(1 s)"), "{failure}");
+        assert!(failure.contains("receive_window (2000000000)") && !failure.contains("(100)"), "{failure}");
     }
 
     #[test]
