@@ -24,6 +24,7 @@ use cwnd_scenario::{
     Problem, QueueLimit, Rate, Scenario, Schedule, SizeTable, Stack, StackProfile, Ties, Time, Traffic,
     is_reserved_group,
 };
+use std::collections::BTreeSet;
 
 /// An experiment as a person describes it, by flags or in a study: every option but the seed. The flows that last are
 /// given in one of three ways: `algorithm`, `mix` or `flow`. [`ExperimentSpec::resolve`] makes the scenario.
@@ -172,6 +173,15 @@ impl ExperimentSpec {
             .flat_map(|(g, group)| std::iter::repeat_n(g, group.count as usize))
             .collect();
         let mut rtts = self.rtts.iter().cycle();
+        let turns = owners.iter().filter(|owner| **owner < own && !groups[**owner].reverse).count();
+        if self.rtts.len() > turns {
+            let message = format!(
+                "{} round-trip times for {turns} {}: give at most one for each flow that is not reverse",
+                self.rtts.len(),
+                if turns == 1 { "flow" } else { "flows" }
+            );
+            problems.push(Problem { place: "rtts".to_owned(), message });
+        }
         let ends = owners.iter().map(|owner| {
             let group = &groups[*owner];
             let in_turn = if group.reverse || *owner >= own { None } else { rtts.next().copied() };
@@ -183,7 +193,7 @@ impl ExperimentSpec {
         let stack = keep(self.stack.stack(self.marks()), &mut problems);
         let built = stack.as_ref().and_then(|stack| {
             let built = self.network(ends, stack.full_packet());
-            keep(built.map_err(|found| by_group(found, &owners)), &mut problems)
+            keep(built.map_err(|found| by_group(found, &owners, groups)), &mut problems)
         });
         let arrivals = self.arrivals(stack.as_ref(), built.as_ref(), &mut problems);
         let (Some(mut stack), Some(built), true) = (stack, built, problems.is_empty()) else {
@@ -442,6 +452,17 @@ impl ExperimentSpec {
                 problems.push(Problem { place: start_place, message });
                 continue;
             };
+            if let Some(jitter) = self.start_jitter.filter(|jitter| {
+                self.duration > Time::ZERO && start.0.saturating_add(jitter.0) >= self.duration.0
+            }) {
+                let latest = Time(start.0.saturating_add(jitter.0));
+                let message = format!(
+                    "a flow that starts at {start} may start up to {jitter} later, at {latest}, and the run ends at \
+                     {}: make it shorter",
+                    self.duration
+                );
+                problems.push(Problem { place: "start_jitter".to_owned(), message });
+            }
             if let Some(stop) = stop.filter(|stop| *stop <= start) {
                 let message = format!("a flow would stop at {stop}, which is not after its start at {start}");
                 problems.push(Problem { place: stop_place, message });
@@ -489,20 +510,25 @@ fn keep<T>(result: Result<T, Vec<Problem>>, problems: &mut Vec<Problem>) -> Opti
     result.map_err(|found| problems.extend(found)).ok()
 }
 
-/// A builder names flows; who wrote groups reads their numbers.
-fn by_group(problems: Vec<Problem>, owners: &[usize]) -> Vec<Problem> {
+/// A builder names flows; who wrote groups reads their numbers. A round trip that a group does not say is one of `rtts`.
+fn by_group(problems: Vec<Problem>, owners: &[usize], groups: &[FlowGroup]) -> Vec<Problem> {
     let mut named: Vec<Problem> = problems
         .into_iter()
         .map(|problem| {
             let flow = problem.place.strip_prefix("flows[").and_then(|rest| rest.split_once(']'));
             let owner = flow.and_then(|(index, key)| Some((owners.get(index.parse::<usize>().ok()?)?, key)));
             match owner {
+                Some((owner, ".rtt")) if groups[*owner].rtt.is_none() => {
+                    Problem { place: "rtts".to_owned(), ..problem }
+                }
                 Some((owner, key)) => Problem { place: format!("flows[{owner}]{key}"), ..problem },
                 None => problem,
             }
         })
         .collect();
-    named.dedup();
+    // Flows that take the same of several round trips do not stand side by side.
+    let mut known = BTreeSet::new();
+    named.retain(|problem| known.insert((problem.place.clone(), problem.message.clone())));
     named
 }
 

@@ -36,7 +36,7 @@ pub use notation::{NotationError, nearest};
 pub use outcome::{FlowOutcome, LinkOutcome, MessageOutcome, Observed, Outcome, Sample, SampleState, Trace};
 pub use rng::{Purpose, Stream, mix};
 pub use scenario::{
-    AlgorithmSpec, Arrivals, FlowSpec, MAX_FLOWS, ReceiverBehaviour, Scenario, Ties, Transport,
+    AlgorithmSpec, Arrivals, FlowSpec, MAX_FLOWS, MAX_SAMPLES, ReceiverBehaviour, Scenario, Ties, Transport,
     is_reserved_group, registered_name,
 };
 pub use stack::{AccurateEcn, DelayedAck, Ecn, EcnPeer, Recovery, Stack, StackProfile};

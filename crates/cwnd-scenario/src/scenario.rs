@@ -17,6 +17,8 @@ use std::str::FromStr;
 
 /// The largest number of flows of a scenario: with more, the description alone would not fit in memory.
 pub const MAX_FLOWS: u32 = 100_000;
+/// The most samples of a run.
+pub const MAX_SAMPLES: u64 = 10_000_000;
 
 /// Everything that decides a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,8 @@
 use crate::cost;
 use crate::factory::Factory;
 use cwnd_scenario::{
-    Cost, DelayedAck, FlowSpec, LinkSpec, Loss, Network, Problem, Rate, Scenario, Stack, Traffic,
+    Cost, DelayedAck, FlowSpec, LinkSpec, Loss, MAX_SAMPLES, Network, Problem, Rate, Scenario, Stack, Time,
+    Traffic,
 };
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -86,14 +87,16 @@ fn check_times(scenario: &Scenario, problems: &mut Vec<Problem>) {
             problems.push(problem(place, format!("must be {hours}")));
         }
     }
-    if let Some(sample) = scenario.sample {
-        let samples = scenario.duration.0 / sample.0.max(1);
-        if sample.0 == 0 || samples > 10_000_000 {
-            problems.push(problem(
-                "sample",
-                format!("every {sample} makes no sample of {}, or more than ten million", scenario.duration),
-            ));
-        }
+    match scenario.sample {
+        Some(Time(0)) => problems.push(problem("sample", "is 0 s; samples need a time between them")),
+        Some(sample) if duration.0 / sample.0 > MAX_SAMPLES => problems.push(problem(
+            "sample",
+            format!(
+                "one every {sample} makes {} samples of {duration}; {MAX_SAMPLES} are the most",
+                duration.0 / sample.0
+            ),
+        )),
+        _ => {}
     }
 }
 

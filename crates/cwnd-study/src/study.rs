@@ -1,5 +1,6 @@
 //! A study: a question, the scenarios that answer it, and how the answer is shown.
 
+mod effect;
 mod figure;
 mod pairs;
 mod reason;

@@ -32,7 +32,7 @@ use crate::{Cell, Selection, Study, TracePlan};
 use cells::Common;
 use cwnd_experiment::Defaults;
 use cwnd_metrics::{self as metrics, Metric};
-use cwnd_scenario::{AlgorithmSpec, Time};
+use cwnd_scenario::{AlgorithmSpec, MAX_SAMPLES, Time};
 use diagnostic::Sink;
 use inputs::Inputs;
 use keys::{FILE, RUN, SCENARIO, TRACE};
@@ -159,6 +159,9 @@ fn read(
     let (repeats, seed) = run.as_ref().map_or((1, 1), repeats_and_seed);
     let cells = axes.as_ref().filter(|_| base_is_right).and_then(|axes| {
         axes::shadowed(axes, &base, sink);
+        if let Some(network) = &network {
+            network.shadowed(axes, &base, sink);
+        }
         let common = Common { base: &base, network: network.as_ref(), inputs, scenario: &header, seed };
         cells::cells(file, axes, common)
     });
@@ -207,6 +210,7 @@ fn read(
     let claims = claim::claims(file, &scope);
     (study.figures, study.tables, study.claims) = (figures, tables, claims);
     sample_where_needed(&mut study);
+    check_samples(file, &study);
     sink.is_clean().then_some(study)
 }
 
@@ -223,6 +227,23 @@ fn sample_where_needed(study: &mut Study) {
         let usual = if close { USUAL_SAMPLE.min(close_sample(cell)) } else { USUAL_SAMPLE };
         cell.scenario.sample = Some(said.unwrap_or(usual));
     }
+}
+
+/// Checks that no cell has more samples than an engine takes. Only `[trace]` asks for so many.
+fn check_samples(file: &Fields<'_>, study: &Study) {
+    let too_many = |cell: usize| {
+        let (sample, duration) = (study.sample_of(cell, 0)?, study.cells[cell].scenario.duration);
+        let samples = duration.0 / sample.0.max(1);
+        (samples > MAX_SAMPLES).then_some((cell, sample, samples, duration))
+    };
+    let Some((cell, sample, samples, duration)) = (0..study.cells.len()).find_map(too_many) else { return };
+    let Some(trace) = file.table("trace", &TRACE) else { return };
+    let label = study.cell_label(cell);
+    let help = if label.is_empty() { String::new() } else { format!("in the cell `{label}`") };
+    let message = format!(
+        "`sample`: one every {sample} makes {samples} samples of {duration}; {MAX_SAMPLES} are the most"
+    );
+    file.sink.error_with(&trace.span_of("sample"), message, help);
 }
 
 /// Returns a tenth of the shortest round trip, in whole microseconds, but at most a million samples of a run; the sockets of a kernel

@@ -75,7 +75,7 @@ impl Drawn<'_> {
     /// Make the network: for each line its link and, unless it is one-way, the link back.
     ///
     /// # Errors
-    /// By place: settings, `flows[1].path`, `network.links[0].buffer`, `network.paths[0]`.
+    /// By place: settings, `flows[1].path`, `network.links[0].buffer`, `network.paths[0]`, `network.bottleneck`.
     pub fn build(&self) -> Result<Built, Vec<Problem>> {
         if let LineDelay::BaseRtt(_) = self.bottleneck.delay {
             let message = "the round trips of a graph are what its links add up to: say `delay`";
@@ -96,6 +96,7 @@ impl Drawn<'_> {
             problems.dedup();
             return Err(problems);
         }
+        self.check_bottleneck(&routes, &ways).map_err(|problem| vec![problem])?;
         let base_rtts: Vec<u64> = routes.iter().map(|route| round_trip(route, &ways)).collect();
         let context = BufferContext {
             rate: lines.get(self.graph.bottleneck).map_or(Rate::UNLIMITED, |line| line.rate),
@@ -127,6 +128,28 @@ impl Drawn<'_> {
             base_rtt: context.base_rtt,
             bdp_packets,
         })
+    }
+
+    /// Checks that the data of some flow cross the bottleneck: metrics of it would be those of an idle link.
+    fn check_bottleneck(&self, routes: &[Route], ways: &[LineDirection]) -> Result<(), Problem> {
+        let is_crossed = |back: bool| {
+            let its = |link: &LinkId| ways[*link].line == self.graph.bottleneck && ways[*link].back == back;
+            routes.iter().any(|route| route.data.iter().any(its))
+        };
+        let Some(link) = self.graph.links.get(self.graph.bottleneck).filter(|_| !is_crossed(false)) else {
+            return Ok(());
+        };
+        let GraphLink { name, from, to, .. } = link;
+        let (from, to) = (&self.graph.nodes[*from], &self.graph.nodes[*to]);
+        let message = match is_crossed(true) {
+            true => format!(
+                "data cross the link `{name}` only from `{to}` to `{from}`: write `from = \"{to}\"` and `to = \"{from}\"`"
+            ),
+            false => {
+                format!("no flow's data cross the link `{name}`: name a link that the data of a flow cross")
+            }
+        };
+        Err(Problem { place: "network.bottleneck".to_owned(), message })
     }
 
     /// A line with all that it has.

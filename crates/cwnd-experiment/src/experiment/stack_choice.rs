@@ -13,9 +13,9 @@ pub struct StackChoice {
     /// The transport of flows whose group names none; TCP. The QUIC stacks take their packet sizes and receive window from the
     /// profile.
     pub transport: Transport,
-    /// Payload of a full packet, bytes, 1 to 65,483; 1,000 with ns2.
+    /// Payload of a full packet, bytes, 1 to 65,000; 1,000 with ns2.
     pub packet_size: Option<u32>,
-    /// IP bytes of a full packet, 68 to 65,535; only with linux, 1,500 there, and not with `packet_size`.
+    /// IP bytes of a full packet, 68 to 65,040; only with linux, 1,500 there, and not with `packet_size`.
     pub mtu: Option<u32>,
     /// Selective acknowledgements; on in both profiles.
     pub sack: Option<bool>,
@@ -60,8 +60,11 @@ pub(super) const USUAL_WINDOW: u32 = 100_000;
 
 const NS2_PAYLOAD: u32 = 1_000;
 const LINUX_MTU: u32 = 1_500;
-const MAX_PAYLOAD: u32 = 65_483;
-const MTU_RANGE: std::ops::RangeInclusive<u32> = 68..=65_535;
+/// What engines take.
+const MAX_PAYLOAD: u32 = 65_000;
+/// Headers of TCP over IPv4 without options, bytes: with an MTU at the limit no stack has more than [`MAX_PAYLOAD`].
+const LEAST_HEADERS: u32 = 40;
+const MTU_RANGE: std::ops::RangeInclusive<u32> = 68..=MAX_PAYLOAD + LEAST_HEADERS;
 
 impl Default for StackChoice {
     fn default() -> StackChoice {
@@ -178,15 +181,15 @@ impl StackChoice {
                 );
             }
             (Some(mtu), None, StackProfile::Linux) if !MTU_RANGE.contains(&mtu) => {
-                problem("mtu", format!("{mtu} bytes are none: it lies between 68 and 65535"));
+                problem(
+                    "mtu",
+                    format!("it is {mtu} bytes; it must be {} to {}", MTU_RANGE.start(), MTU_RANGE.end()),
+                );
             }
             _ => {}
         }
         if let Some(size) = self.packet_size.filter(|size| !(1..=MAX_PAYLOAD).contains(size)) {
-            problem(
-                "packet_size",
-                format!("{size} bytes of payload are none: it lies between 1 and {MAX_PAYLOAD}"),
-            );
+            problem("packet_size", format!("it is {size} bytes of payload; it must be 1 to {MAX_PAYLOAD}"));
         }
         let accurate = self.ecn == EcnChoice::Accurate;
         if !accurate && (self.ecn_peer.is_some() || self.ecn_option.is_some()) {
@@ -279,8 +282,14 @@ mod tests {
         assert!(refused(StackChoice { mtu: Some(1_500), ..ns2() }).starts_with("mtu: only the linux stack"));
         let both = StackChoice { mtu: Some(1_500), packet_size: Some(1_000), ..linux() };
         assert!(refused(both).starts_with("mtu: it cannot be combined with a packet size"));
-        assert!(refused(StackChoice { mtu: Some(67), ..linux() }).contains("between 68 and 65535"));
-        assert!(refused(StackChoice { packet_size: Some(0), ..ns2() }).contains("between 1 and 65483"));
+        for mtu in [67, 65_041] {
+            let why = refused(StackChoice { mtu: Some(mtu), ..linux() });
+            assert_eq!(why, format!("mtu: it is {mtu} bytes; it must be 68 to 65040"));
+        }
+        for size in [0, 65_001] {
+            let why = refused(StackChoice { packet_size: Some(size), ..ns2() });
+            assert_eq!(why, format!("packet_size: it is {size} bytes of payload; it must be 1 to 65000"));
+        }
         assert!(refused(StackChoice { receive_window: Some(0), ..ns2() }).starts_with("receive_window"));
         assert!(refused(StackChoice { ecn_option: Some(false), ..linux() }).starts_with("ecn_option"));
         assert!(refused(StackChoice { ecn_peer: Some(EcnPeer::Off), ..linux() }).starts_with("ecn_peer"));

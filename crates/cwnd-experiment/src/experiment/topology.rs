@@ -3,10 +3,10 @@
 use crate::builders::Drawn;
 use crate::{
     Access, Bottleneck, Buffer, BufferTerm, Built, Defaults, Dumbbell, Endpoints, ExperimentSpec, FlowGroup,
-    Graph, Incast, LineOptions, ParkingLot, Path, Place, Satellite, SatelliteLink,
+    Graph, Incast, LineOptions, ParkingLot, Path, Place, RateChange, Satellite, SatelliteLink, StepChoice,
 };
 use cwnd_scenario::{Counting, Decimal, Loss, Probability, Problem, Rate, StackProfile, Time};
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// The shape of a network.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,6 +164,23 @@ impl ExperimentSpec {
 
     pub(crate) fn hops(&self) -> u32 {
         self.hops.unwrap_or(USUAL_HOPS)
+    }
+
+    /// Returns the times of the steps of schedules that come at the end of the run or after it: they have no effect. The end of
+    /// an outage is not among them, since it says that the outage lasts to the end.
+    pub fn steps_after_the_end(&self) -> BTreeSet<Time> {
+        let links = match &self.topology {
+            Topology::Graph(graph) => graph.links.as_slice(),
+            _ => &[],
+        };
+        let of_links = links.iter().flat_map(|link| [&link.forward, &link.reverse]);
+        let schedules =
+            of_links.chain([&self.forward, &self.reverse]).filter_map(|line| line.schedule.as_ref());
+        let is_late = |step: &&StepChoice| {
+            let ends_outage = step.rate == Some(RateChange::Up) && step.delay.is_none();
+            step.at >= self.duration && !ends_outage
+        };
+        schedules.flat_map(|schedule| schedule.steps.iter().filter(is_late)).map(|step| step.at).collect()
     }
 
     /// Whether any queue may mark.

@@ -44,7 +44,7 @@ pub const STACK: &[Setting] = &[
     Setting {
         key: "packet-size",
         title: "Packet size",
-        about: "Payload of a packet, bytes.",
+        about: "Payload of a packet, 1 to 65000 bytes.",
         default: "the MTU minus headers with linux; 1000 with ns2",
         example: "1000",
         kind: SettingKind::Count,
@@ -55,7 +55,7 @@ pub const STACK: &[Setting] = &[
     Setting {
         key: "mtu",
         title: "MTU",
-        about: "IP bytes of a packet; only with linux.",
+        about: "IP bytes of a packet, 68 to 65040; only with linux.",
         default: "1500",
         example: "9000",
         kind: SettingKind::Count,

@@ -48,7 +48,10 @@ fn experiment_for(key: &str) -> ExperimentSpec {
         "mtu" => spec.stack.profile = StackProfile::Linux,
         "ecn-peer" | "ecn-option" => spec.stack.ecn = crate::EcnChoice::Accurate,
         "ack-thinning" => spec.reverse.queue = Some(cwnd_scenario::Discipline::DropTail),
-        "rtts" => spec.delay = crate::LineDelay::OneWay(Time::from_millis(2)),
+        "rtts" => {
+            spec.delay = crate::LineDelay::OneWay(Time::from_millis(2));
+            spec.flows = Some(2);
+        }
         "mix" | "flow" => spec.algorithm = None,
         _ => {}
     }

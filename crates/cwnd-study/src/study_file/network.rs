@@ -2,11 +2,15 @@
 
 use super::CheckName;
 use super::assignment::{Assignment, assignments, conflicts};
-use super::diagnostic::Span;
+use super::axes::Drawn;
+use super::diagnostic::{Sink, Span};
 use super::inputs::Inputs;
 use super::keys::{LINK, NETWORK};
 use super::reader::{At, Fields, did_you_mean};
-use cwnd_experiment::{ExperimentSpec, Graph, GraphLink, LineDelay, LineOptions, Place};
+use cwnd_experiment::{
+    ExperimentSpec, Graph, GraphLink, LineDelay, LineOptions, Place, RateChange, StepChoice,
+};
+use cwnd_scenario::Time;
 use std::sync::Arc;
 
 /// A network, and where the file says what of it.
@@ -17,6 +21,8 @@ pub(super) struct DrawnNetwork {
     /// For each link its name's place, and that of every setting.
     links: Vec<(Span, Vec<(&'static str, Span)>)>,
     paths: Vec<Span>,
+    /// Of the bottleneck's name, or of `[network]`.
+    bottleneck: Span,
 }
 
 impl DrawnNetwork {
@@ -30,6 +36,9 @@ impl DrawnNetwork {
     /// Where the file says what a problem of this place speaks of, if the drawing does.
     pub fn cause(&self, place: &str) -> Option<Span> {
         let rest = place.strip_prefix("network.")?;
+        if rest == "bottleneck" {
+            return Some(self.bottleneck.clone());
+        }
         let indexed = |name: &str| {
             let (index, key) = rest.strip_prefix(name)?.strip_prefix('[')?.split_once(']')?;
             Some((index.parse::<usize>().ok()?, key.trim_start_matches('.').replace('_', "-")))
@@ -40,6 +49,82 @@ impl DrawnNetwork {
         let Some((index, key)) = indexed("links") else { return Some(self.span.clone()) };
         let (_, settings) = self.links.get(index)?;
         settings.iter().find(|(known, _)| *known == key).map(|(_, span)| span.clone())
+    }
+
+    /// Reports settings of cells that no link takes: the bottleneck's own keys come before them, and every other link has keys of
+    /// its own instead of those of access links.
+    pub fn shadowed(&self, axes: &[Drawn], base: &[Assignment], sink: &Sink<'_>) {
+        for set in base {
+            self.check_bottleneck(set, sink);
+        }
+        for axis in axes {
+            let mut reported: Vec<&str> = Vec::new();
+            for set in axis.sets.iter().flatten() {
+                let key = set.setting.key;
+                if !reported.contains(&key)
+                    && (self.check_bottleneck(set, sink) || self.check_axis(set, sink))
+                {
+                    reported.push(key);
+                }
+            }
+        }
+    }
+
+    /// Reports a setting that the bottleneck's table has already. Returns whether it does.
+    fn check_bottleneck(&self, set: &Assignment, sink: &Sink<'_>) -> bool {
+        let key = set.setting.key;
+        let same: &[&str] = match key {
+            "per" | "loss" => &["per", "loss"],
+            "rate" => &["rate", "rate-trace"],
+            _ => &[key],
+        };
+        let index = self.graph.bottleneck;
+        let own = self.links[index].1.iter().find(|(known, _)| same.contains(known));
+        let Some((own, _)) = own else { return false };
+        let name = &self.graph.links[index].name;
+        let message =
+            format!("`{key}` has no effect: the link `{name}`, which is the bottleneck, has its own `{own}`");
+        let help = format!("say it once: here, or as `{own}` of the link");
+        sink.error_with(&set.span, message, help);
+        true
+    }
+
+    /// Reports a value of an axis that no link takes. Returns whether it does.
+    fn check_axis(&self, set: &Assignment, sink: &Sink<'_>) -> bool {
+        let (key, links) = (set.setting.key, &self.graph.links);
+        let bottleneck = &links[self.graph.bottleneck];
+        let first = bottleneck.forward.schedule.as_ref().and_then(|schedule| schedule.steps.first());
+        let replaces =
+            |step: &StepChoice| step.at == Time::ZERO && matches!(step.rate, Some(RateChange::To(_)));
+        if key == "rate" && first.is_some_and(replaces) {
+            let message = format!(
+                "`rate` is never the rate of the link `{}`, which is the bottleneck: its `schedule` sets another at 0 s",
+                bottleneck.name
+            );
+            sink.error_with(&set.span, message, "leave the first step out");
+            return true;
+        }
+        let takes = |link: &GraphLink| match key {
+            "access-rate" => link.rate.is_none() && link.forward.trace.is_none(),
+            "access-delay" => link.delay.is_none(),
+            "access-buffer" => link.buffer.is_none(),
+            "access-queue" => link.forward.queue.is_none(),
+            _ => true,
+        };
+        let is_access = |(index, _): &(usize, &GraphLink)| *index != self.graph.bottleneck;
+        if !key.starts_with("access-")
+            || links.iter().enumerate().filter(is_access).any(|(_, link)| takes(link))
+        {
+            return false;
+        }
+        let own = key.trim_start_matches("access-");
+        let message = match links.len() {
+            1 => format!("`{key}` has no effect: the only link, `{}`, is the bottleneck", bottleneck.name),
+            _ => format!("`{key}` has no effect: every link but the bottleneck has its own `{own}`"),
+        };
+        let help = format!("vary `{own}`, which is the bottleneck's, or draw a link without `{own}`");
+        sink.error_with(&set.span, message, help);
+        true
     }
 }
 
@@ -81,6 +166,7 @@ pub(super) fn network(file: &Fields<'_>, check: CheckName<'_>, inputs: &Inputs<'
     let (paths, path_spans) = paths.into_iter().unzip();
     Some(DrawnNetwork {
         graph: Arc::new(Graph { nodes, links, bottleneck, paths }),
+        bottleneck: fields.span_of("bottleneck"),
         span: fields.span,
         links: spans,
         paths: path_spans,

@@ -81,6 +81,9 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     }
     let threads =
         flags.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
+    for note in study.whole().notes() {
+        terminal::tell!("note: {note}");
+    }
     output::print(&text(&study, &cost, threads, memory, terminal::columns()))?;
     match &flags.topology {
         Some(path) => draw(&study, cell, path),
@@ -386,12 +389,12 @@ mod tests {
     #[test]
     fn what_the_engine_refuses_names_its_cell() {
         let study = study(
-            "[scenario]\nalgorithm = \"cubic\"\n[trace]\nsample = \"1 us\"\n\
-             [[axes]]\nname = \"d\"\nkey = \"duration\"\nvalues = [\"1 s\", \"100 s\"]",
+            "[scenario]\nalgorithm = \"cubic\"\n\
+             [[axes]]\nname = \"w\"\nkey = \"receive-window\"\nvalues = [100, 2000000000]",
         );
         let Err(failure) = cost(&engines::of_study(&study), &study) else { panic!("it is refused") };
         let failure = format!("{failure:?}");
-        assert!(failure.contains("sample (100 s)") && !failure.contains("(1 s)"), "{failure}");
+        assert!(failure.contains("receive_window (2000000000)") && !failure.contains("(100)"), "{failure}");
     }
 
     #[test]

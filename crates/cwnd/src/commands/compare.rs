@@ -50,7 +50,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let engines = engines_for(&flags, &study, &recorded)?;
     let kept = if flags.save.is_none() { kept_memory(&study) } else { 0.0 };
     let checked = check(&engines, &study, memory, kept)?;
-    notes(&flags, flags.recording.check(&recorded)?);
+    notes(&flags, [study.notes(), flags.recording.check(&recorded)?].concat());
 
     let command = command(&flags);
     let memory = MemoryBudget { bytes: memory.bytes - kept, ..memory };

@@ -127,7 +127,7 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
         .iter()
         .map(|(scenario, engine)| Recorded { name: &study.name, scenario, engine: *engine })
         .collect();
-    for note in flags.recording.check(&recorded)? {
+    for note in study.whole().notes().into_iter().chain(flags.recording.check(&recorded)?) {
         if !flags.quiet {
             crate::terminal::tell!("note: {note}");
         }

@@ -114,7 +114,17 @@ fn negative_zero_and_not_numbers() {
     assert_eq!(compare(&["--duration", "0 s"]), "--duration: a run must last: write `100 s`, for example");
     assert_eq!(compare(&["--bytes", "0"]), "--bytes: a transfer has at least 1 byte");
     assert_eq!(compare(&["--receive-window", "0"]), "--receive-window: it must hold at least 1 packet");
-    assert!(compare(&["--packet-size", "0"]).starts_with("--packet-size: 0 bytes of payload are none"));
+    assert!(compare(&["--packet-size", "0"]).starts_with("--packet-size: it is 0 bytes of payload"));
+    // What an error calls valid is taken: one limit holds for settings and engines.
+    let limits =
+        [("--packet-size", "65000", "65535", "1 to 65000"), ("--mtu", "65040", "65535", "68 to 65040")];
+    for (flag, most, more, range) in limits {
+        assert!(compare(&[flag, more]).ends_with(&format!("it must be {range}")), "{flag}");
+        let output = cwnd(&["compare", "cubic", flag, most, "--duration", "1 ms", "--quiet"]);
+        assert!(output.status.success(), "{flag}: {}", text(&output.stderr));
+        let switched = cwnd(&["compare", "cubic", flag, most, "--timestamps", "off", "--duration", "1 ms"]);
+        assert!(switched.status.success(), "{flag}: {}", text(&switched.stderr));
+    }
 }
 
 #[test]
@@ -186,6 +196,16 @@ fn what_does_not_go_together() {
         compare(&["--stagger", "60 s", "--flows", "3"]),
         "--stagger: a flow would start at the end of the run, 100 s, or after it"
     );
+    assert!(
+        compare(&["--start-jitter", "30 s", "--duration", "10 s"])
+            .starts_with("--start-jitter: a flow that starts at 0 s may start up to 30 s later")
+    );
+    // Round trips that flows take in turn are named by their own flag.
+    let rtts = |times: &str, flows: &str| {
+        compare(&["--rate", "10 Mbit/s", "--duration", "10 s", "--rtts", times, "--flows", flows])
+    };
+    assert!(rtts("10 ms, 250 ms", "2").starts_with("--rtts: a base round trip of 10 ms is shorter than"));
+    assert!(rtts("240 ms, 240 ms, 280 ms", "1").starts_with("--rtts: 3 round-trip times for 1 flow"));
     assert!(
         refused(&["compare", "--mix", "cubic,elastic", "--reverse-flows", "1"])
             .contains("of which algorithm?")

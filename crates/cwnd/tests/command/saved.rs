@@ -51,7 +51,7 @@ fn with(key: &str) -> &'static [&'static str] {
         "hops" => &["--topology", "parking-lot"],
         "mtu" => &["--stack", "linux"],
         "ack-thinning" => &["--reverse-queue", "drop-tail"],
-        "rtts" => &["--access-rate", "1 Gbit/s"],
+        "rtts" => &["--access-rate", "1 Gbit/s", "--flows", "2"],
         "ecn-peer" | "ecn-option" => &["--ecn", "accurate"],
         key if key.starts_with("satellite") => &["--topology", "satellite"],
         _ => &[],

@@ -40,6 +40,27 @@ fn what_is_wrong_has_its_place() {
 }
 
 #[test]
+fn what_has_no_effect_is_noted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("idle.toml");
+    let lines = "title = \"A\"\nquestion = \"B\"\n[scenario]\nalgorithm = \"cubic\"\nduration = \"20 s\"\nrate = \"2 Mbit/s\"\n\
+                 schedule = \"25 s: 5 Mbit/s\"\n[[axes]]\nname = \"name\"\nkey = \"candidate\"\nvalues = [\"bbr\", \"elastic\"]\n";
+    std::fs::write(&file, lines).expect("written");
+    let output = cwnd(&["check", file.to_str().expect("UTF-8")]);
+    assert!(output.status.success());
+    let notes = "note: the axis `name` has no effect: the runs are equal along it\n\
+                 note: the step at 25 s of `schedule` has no effect: the run ends at 20 s\n";
+    assert_eq!(text(&output.stderr), notes);
+    let arguments =
+        ["compare", "cubic", "--rate", "1 Mbit/s", "--duration", "1 s", "--schedule", "2 s: 5 Mbit/s"];
+    let said = text(&cwnd(&arguments).stderr);
+    assert!(
+        said.starts_with("note: the step at 2 s of `schedule` has no effect: the run ends at 1 s\n"),
+        "{said}"
+    );
+}
+
+#[test]
 fn the_schema_knows_the_algorithms() {
     let schema = document(&["schema"]);
     let names = &schema["$defs"]["setting"]["algorithm"]["anyOf"][0]["examples"];

@@ -59,6 +59,33 @@ fn errors_show_their_place_and_what_would_be_right() {
 }
 
 #[test]
+fn round_trips_in_turn_have_the_place_of_their_list() {
+    let error = said("[scenario]\nalgorithm = \"cubic\"\nflows = 2\nrtts = \"10 ms, 80 ms\"");
+    for time in ["10 ms", "80 ms"] {
+        let message =
+            format!("`rtts`: a base round trip of {time} is shorter than the bottleneck's own, 200 ms");
+        assert_eq!(error.matches(&message).count(), 1, "{error}");
+    }
+    assert_eq!(error.matches("a-study.toml:6:8").count(), 2, "{error}");
+    let error = said("[scenario]\nalgorithm = \"cubic\"\nrtts = \"240 ms, 280 ms\"");
+    assert!(error.starts_with("`rtts`: 2 round-trip times for 1 flow") && error.contains(":5:8"), "{error}");
+}
+
+#[test]
+fn too_many_samples_have_a_place() {
+    let sampled = |more: &str| {
+        let scenario = "[scenario]\nalgorithm = \"cubic\"\nduration = \"10 s\"";
+        parse(&format!("{scenario}\n[trace]\nsample = \"1 ns\"\n{more}"))
+    };
+    let expected = "`sample`: one every 1 ns makes 10000000000 samples of 10 s; 10000000 are the most\n --> a-study.toml:7:10\n";
+    let error = sampled("").unwrap_err().to_string();
+    assert!(error.starts_with(expected) && !error.contains("help"), "{error}");
+    let axis = "[[axes]]\nname = \"buffer\"\nkey = \"buffer\"\nvalues = [5, 10]";
+    let error = sampled(&format!("where = {{ buffer = 10 }}\n{axis}")).unwrap_err().to_string();
+    assert!(error.starts_with(expected) && error.contains("help: in the cell `10`"), "{error}");
+}
+
+#[test]
 fn what_cannot_be_read_is_said_without_a_place() {
     let load = |path: &Path| Study::load(path, &check).unwrap_err().to_string();
     let folder = tempfile::tempdir().unwrap();

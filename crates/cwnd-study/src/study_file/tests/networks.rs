@@ -180,6 +180,90 @@ fn traces_are_read_beside_the_study() {
     assert!(Study::load(&file, &check).unwrap_err().to_string().contains("cannot read `"));
 }
 
+/// A link that is the bottleneck, with keys of its own, and an axis.
+fn shadowed(scenario: &str, link: &str, axis: &str) -> Result<Study, StudyError> {
+    parse(&format!(
+        "[scenario]\nalgorithm = \"newreno\"\nduration = \"10 s\"\n{scenario}\n[network]\nnodes = [\"a\", \"b\"]\n\
+         paths = [\"a -> b\"]\n[[network.links]]\nname = \"ab\"\nfrom = \"a\"\nto = \"b\"\n{link}\n{axis}"
+    ))
+}
+
+#[test]
+fn a_setting_that_the_bottleneck_has_of_its_own_is_refused() {
+    let axis =
+        |key: &str, values: &str| format!("[[axes]]\nname = \"x\"\nkey = \"{key}\"\nvalues = {values}");
+    let of_link = |key: &str, own: &str| {
+        format!("`{key}` has no effect: the link `ab`, which is the bottleneck, has its own `{own}`")
+    };
+    let buffers = axis("buffer", "[5, 100, 1000]");
+    let cases = [
+        ("", "buffer = 20", buffers.clone(), of_link("buffer", "buffer"), "values = [5, 100, 1000]"),
+        ("", "loss = \"nth:5\"", axis("per", "[0, 0.1]"), of_link("per", "loss"), "values = [0, 0.1]"),
+        ("rate = \"5 Mbit/s\"", "rate = \"10 Mbit/s\"", String::new(), of_link("rate", "rate"), "rate = \"5 Mbit/s\""),
+        (
+            "",
+            "rate = \"10 Mbit/s\"",
+            axis("access-rate", "[\"1 Mbit/s\", \"2 Mbit/s\"]"),
+            "`access-rate` has no effect: the only link, `ab`, is the bottleneck".to_owned(),
+            "values = [\"1 Mbit/s\", \"2 Mbit/s\"]",
+        ),
+        (
+            "",
+            "schedule = [\"0 s: 5 Mbit/s\"]",
+            axis("rate", "[\"1 Mbit/s\", \"2 Mbit/s\"]"),
+            "`rate` is never the rate of the link `ab`, which is the bottleneck: its `schedule` sets another at 0 s"
+                .to_owned(),
+            "values = [\"1 Mbit/s\", \"2 Mbit/s\"]",
+        ),
+    ];
+    for (scenario, link, axis, message, place) in &cases {
+        let error = shadowed(scenario, link, axis).unwrap_err().to_string();
+        assert!(error.starts_with(message.as_str()), "{error}");
+        assert_eq!(
+            error.matches("no effect").count() + error.matches("never the rate").count(),
+            1,
+            "{error}"
+        );
+        assert!(error.contains(&format!("| {place}\n")), "{error}");
+    }
+    // What the link leaves out is of the settings.
+    let study = shadowed("rate = \"5 Mbit/s\"", "", &buffers).unwrap();
+    assert_eq!(study.cells.len(), 3);
+    let later = axis("rate", "[\"1 Mbit/s\", \"2 Mbit/s\"]");
+    assert!(shadowed("", "schedule = [\"1 s: 5 Mbit/s\"]", &later).is_ok());
+}
+
+#[test]
+fn the_data_of_a_flow_cross_the_bottleneck() {
+    let network = |paths: &str, bottleneck: &str| {
+        parse(&format!(
+            "[scenario]\nalgorithm = \"newreno\"\n[network]\nnodes = [\"a\", \"b\", \"c\"]\npaths = [\"{paths}\"]\n\
+             bottleneck = \"{bottleneck}\"\nlinks = [{{ name = \"ab\", from = \"a\", to = \"b\", rate = \"3 Mbit/s\" }}, \
+             {{ name = \"bc\", from = \"b\", to = \"c\" }}]"
+        ))
+    };
+    assert!(network("a -> c", "bc").is_ok() && network("a -> b", "ab").is_ok());
+    let error = network("a -> b", "bc").unwrap_err().to_string();
+    let expected = "`network.bottleneck`: no flow's data cross the link `bc`: name a link that the data of a flow cross\n \
+                    --> a-study.toml:8:14";
+    assert!(error.starts_with(expected), "{error}");
+    let error = network("b -> a", "ab").unwrap_err().to_string();
+    assert!(error.contains("data cross the link `ab` only from `b` to `a`: write `from = \"b\"`"), "{error}");
+}
+
+#[test]
+fn an_axis_of_access_links_needs_one() {
+    let axis = "[[axes]]\nname = \"access\"\nkey = \"access-queue\"\nvalues = [\"drop-tail\", \"codel\"]";
+    assert!(parse(&format!("{GRAPH}{axis}")).is_ok());
+    let all =
+        GRAPH.replace("delay = \"2 ms\"", "queue = \"codel\"").replace("loss = 1e-3", "queue = \"codel\"");
+    let error = parse(&format!("{all}{axis}")).unwrap_err().to_string();
+    assert!(
+        error.starts_with("`access-queue` has no effect: every link but the bottleneck has its own `queue`"),
+        "{error}"
+    );
+}
+
 #[test]
 fn what_is_wrong_with_a_network_has_its_place() {
     let graph = |from: &str, to: &str| {

@@ -1,0 +1,95 @@
+//! What of a study has no effect.
+
+use super::Study;
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Study {
+    /// Returns a sentence for each thing that the study says and that changes no run: axes along which all runs are equal, and steps
+    /// of schedules after the end.
+    pub fn notes(&self) -> Vec<String> {
+        let axes = (0..self.axes.len()).filter(|axis| self.has_no_effect(*axis));
+        let mut notes: Vec<String> = axes
+            .map(|axis| {
+                format!("the axis `{}` has no effect: the runs are equal along it", self.axes[axis].name)
+            })
+            .collect();
+        let late: BTreeSet<String> = self
+            .cells
+            .iter()
+            .filter_map(|cell| {
+                let (late, end) = (cell.experiment.steps_after_the_end(), cell.experiment.duration);
+                let first = late.first()?;
+                Some(match late.len() {
+                    1 => format!("the step at {first} of `schedule` has no effect: the run ends at {end}"),
+                    many => format!(
+                        "{many} steps of `schedule`, the first at {first}, have no effect: the run ends at {end}"
+                    ),
+                })
+            })
+            .collect();
+        notes.extend(late);
+        notes
+    }
+
+    /// Whether cells that differ in this axis alone are the same runs. There is at least one pair of them.
+    fn has_no_effect(&self, axis: usize) -> bool {
+        let mut first: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        let mut pairs = 0;
+        for (index, cell) in self.cells.iter().enumerate() {
+            let mut others = cell.coordinates.clone();
+            others.remove(axis);
+            let before = &self.cells[*first.entry(others).or_insert(index)];
+            if before.coordinates == cell.coordinates {
+                continue;
+            }
+            if before.engine != cell.engine || before.scenario != cell.scenario {
+                return false;
+            }
+            pairs += 1;
+        }
+        pairs > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Study;
+
+    fn notes(lines: &str) -> Vec<String> {
+        let text = format!("title = \"A\"\nquestion = \"B\"\n[scenario]\nduration = \"20 s\"\n{lines}");
+        Study::parse("a", "a.toml", &text, &|_| Ok(())).unwrap_or_else(|error| panic!("{error}")).notes()
+    }
+
+    #[test]
+    fn an_axis_along_which_all_runs_are_equal_is_noted() {
+        let axes = |values: &str| {
+            format!(
+                "algorithm = \"cubic\"\n[[axes]]\nname = \"name\"\nkey = \"candidate\"\nvalues = {values}\n\
+                 [[axes]]\nname = \"buffer\"\nkey = \"buffer\"\nvalues = [5, 10]"
+            )
+        };
+        // Nothing is called `candidate`.
+        let expected = ["the axis `name` has no effect: the runs are equal along it"];
+        assert_eq!(notes(&axes("[\"cubic\", \"newreno\"]")), expected);
+        // A single point cannot differ.
+        assert_eq!(notes(&axes("[\"cubic\"]")), [""; 0]);
+        assert_eq!(
+            notes(&axes("[\"cubic\", \"newreno\"]").replacen("\"cubic\"", "\"candidate\"", 1)),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn steps_after_the_end_are_noted() {
+        let schedule = |steps: &str| notes(&format!("algorithm = \"cubic\"\nschedule = [{steps}]"));
+        let expected = ["the step at 25 s of `schedule` has no effect: the run ends at 20 s"];
+        assert_eq!(schedule("\"25 s: 5 Mbit/s\""), expected);
+        let expected = ["2 steps of `schedule`, the first at 20 s, have no effect: the run ends at 20 s"];
+        assert_eq!(
+            schedule("\"19 s: 1 Mbit/s\", \"20 s: 5 Mbit/s\", \"30 s: up, 5 ms\", \"every 60 s\""),
+            expected
+        );
+        // An outage lasts to the end.
+        assert_eq!(schedule("\"10 s: down\", \"40 s: up\""), [""; 0]);
+    }
+}
