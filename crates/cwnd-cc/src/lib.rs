@@ -37,7 +37,7 @@ pub use parameters::{
     Parameter, ParameterError, ParameterKind, ParameterSet, ParameterValue, Parameters, Setting,
 };
 pub use time::Nanos;
-pub use window::{Arithmetic, Window, WindowConfig};
+pub use window::{Arithmetic, IllegalValue, Window, WindowConfig};
 
 /// A congestion control algorithm of one flow.
 ///

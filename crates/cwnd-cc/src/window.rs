@@ -1,6 +1,7 @@
 //! The window that a transport and its algorithm share, and the two arithmetics by which it grows.
 
 use crate::Ack;
+use core::fmt;
 
 /// How fractional growth is kept.
 ///
@@ -49,17 +50,20 @@ impl Default for WindowConfig {
 }
 
 /// The state that a transport reads after every event.
+///
+/// An algorithm may set any value that its field's documentation allows; [`Window::illegal_value`] finds others. The simulator ends a
+/// run with an error in which an algorithm sets another value, because the flow could never send again.
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// Congestion window, segments. The transport sends while its floor exceeds the segments in flight.
+    /// Congestion window, segments, at least 1. The transport sends while its floor exceeds the segments in flight.
     pub cwnd: f64,
-    /// Slow-start threshold, segments; infinite when not set.
+    /// Slow-start threshold, segments, not NaN; infinite when not set. A window that is set to it has at least 1 segment.
     pub ssthresh: f64,
-    /// The window to hold during recovery, segments; `None` means `ssthresh`. Reset at each event.
+    /// The window to hold during recovery, segments, not NaN; `None` means `ssthresh`. Reset at each event.
     pub recovery_cwnd: Option<f64>,
-    /// The window after a retransmission timeout, segments.
+    /// The window after a retransmission timeout, segments, not NaN.
     pub restart_cwnd: f64,
-    /// The rate at which to space packets, payload bytes a second; infinite when the algorithm does not pace.
+    /// The rate at which to space packets, payload bytes a second, above 0; infinite when the algorithm does not pace.
     pub pacing_rate: f64,
     clamp: f64,
     mss: u32,
@@ -69,6 +73,23 @@ pub struct Window {
     acknowledged: u32,
     arithmetic: Arithmetic,
     slow_start_at_ssthresh: bool,
+}
+
+/// A value that no [`Window`] may have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IllegalValue {
+    /// The field's name.
+    pub field: &'static str,
+    /// The value.
+    pub value: f64,
+    /// What the field must be.
+    pub rule: &'static str,
+}
+
+impl fmt::Display for IllegalValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {}; it must be {}", self.field, self.value, self.rule)
+    }
 }
 
 /// Smallest slow-start threshold, segments (RFC 5681 section 3.1, equation 4).
@@ -91,6 +112,34 @@ impl Window {
             arithmetic: config.arithmetic,
             slow_start_at_ssthresh: config.slow_start_at_ssthresh,
         }
+    }
+
+    /// Returns whether the window and the pacing rate let a flow send: the part of [`Window::illegal_value`] that a transport checks
+    /// after every event. Comparisons with NaN are false.
+    #[inline(always)]
+    pub fn lets_send(&self) -> bool {
+        self.cwnd >= 1.0 && self.pacing_rate > 0.0
+    }
+
+    /// Returns the first field with a value that is not allowed.
+    pub fn illegal_value(&self) -> Option<IllegalValue> {
+        const NUMBER: &str = "a number of segments";
+        let recovery_cwnd = self.recovery_cwnd.unwrap_or_default();
+        // Windows are set to the thresholds, so that these are the cause where both are NaN.
+        let fields = [
+            ("ssthresh", self.ssthresh, !self.ssthresh.is_nan(), "a number of segments, or infinite"),
+            ("recovery_cwnd", recovery_cwnd, !recovery_cwnd.is_nan(), NUMBER),
+            ("restart_cwnd", self.restart_cwnd, !self.restart_cwnd.is_nan(), NUMBER),
+            ("cwnd", self.cwnd, self.cwnd >= 1.0, "at least 1 segment"),
+            (
+                "pacing_rate",
+                self.pacing_rate,
+                self.pacing_rate > 0.0,
+                "above 0, or infinite to send without pacing",
+            ),
+        ];
+        let wrong = fields.into_iter().find(|(_, _, is_legal, _)| !is_legal);
+        wrong.map(|(field, value, _, rule)| IllegalValue { field, value, rule })
     }
 
     /// Returns the payload of a full segment, bytes.
@@ -325,6 +374,44 @@ fn truncate(per_segment: f64) -> u32 {
 mod tests {
     use super::*;
     use crate::testing::{window, window_with};
+    use alloc::string::ToString;
+
+    #[test]
+    fn values_with_which_no_flow_could_send_are_found() {
+        let with = |change: fn(&mut Window)| {
+            let mut window = Window::new(&WindowConfig::default());
+            change(&mut window);
+            assert!(window.lets_send() || window.illegal_value().is_some());
+            window.illegal_value().map(|illegal| illegal.to_string())
+        };
+        assert_eq!(with(|_| ()), None);
+        assert_eq!(with(|window| (window.cwnd, window.pacing_rate) = (1.0, 1e-9)), None);
+        assert_eq!(with(|window| window.recovery_cwnd = Some(-1.0)), None);
+        let expected = [
+            (with(|window| window.cwnd = f64::NAN), "cwnd is NaN; it must be at least 1 segment"),
+            (with(|window| window.cwnd = 0.5), "cwnd is 0.5; it must be at least 1 segment"),
+            (with(|window| window.set_cwnd(f64::NAN)), "cwnd is NaN; it must be at least 1 segment"),
+            (
+                with(|window| (window.ssthresh, window.cwnd) = (f64::NAN, f64::NAN)),
+                "ssthresh is NaN; it must be a number of segments, or infinite",
+            ),
+            (
+                with(|window| window.recovery_cwnd = Some(f64::NAN)),
+                "recovery_cwnd is NaN; it must be a number of segments",
+            ),
+            (
+                with(|window| window.restart_cwnd = f64::NAN),
+                "restart_cwnd is NaN; it must be a number of segments",
+            ),
+            (
+                with(|window| window.pacing_rate = 0.0),
+                "pacing_rate is 0; it must be above 0, or infinite to send without pacing",
+            ),
+        ];
+        for (found, text) in expected {
+            assert_eq!(found.as_deref(), Some(text));
+        }
+    }
 
     #[test]
     fn linux_keeps_the_remainder_and_takes_several_steps() {

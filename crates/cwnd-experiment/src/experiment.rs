@@ -4,6 +4,7 @@ mod cross_flows;
 mod defaults;
 mod flows;
 mod or_bottleneck;
+mod receive_window;
 mod stack_choice;
 mod topology;
 
@@ -13,16 +14,13 @@ pub use or_bottleneck::OrBottleneck;
 pub use stack_choice::{EcnChoice, StackChoice};
 pub use topology::{SatelliteChoice, Topology};
 
-use stack_choice::USUAL_WINDOW;
-
 use crate::{
     Buffer, BufferTerm, Built, EcnThreshold, Endpoints, FlowGroup, LineDelay, LineOptions, Mix, Place,
     ShortFlowSizes, ShortFlows, Side,
 };
 use cwnd_scenario::{
     AlgorithmSpec, Arrivals, ByteSize, Decimal, DeliveryTrace, Discipline, FlowSpec, MAX_FLOWS, Probability,
-    Problem, QueueLimit, Rate, Scenario, Schedule, SizeTable, Stack, StackProfile, Ties, Time, Traffic,
-    is_reserved_group,
+    Problem, Rate, Scenario, SizeTable, Stack, StackProfile, Ties, Time, Traffic, is_reserved_group,
 };
 use std::collections::BTreeSet;
 
@@ -201,7 +199,7 @@ impl ExperimentSpec {
             return Err(problems);
         };
         if self.stack.profile == StackProfile::Linux && self.stack.receive_window.is_none() {
-            stack.receive_window = linux_window(&built, &stack);
+            stack.receive_window = receive_window::of_linux(&built, &stack);
         }
         let start_jitter = self.start_jitter.unwrap_or(built.base_rtt);
         let send_overhead =
@@ -530,36 +528,6 @@ fn by_group(problems: Vec<Problem>, owners: &[usize], groups: &[FlowGroup]) -> V
     let mut known = BTreeSet::new();
     named.retain(|problem| known.insert((problem.place.clone(), problem.message.clone())));
     named
-}
-
-/// Four times what the network holds, in packets; queues without a limit count nothing.
-fn linux_window(built: &Built, stack: &Stack) -> u32 {
-    let Some(bdp) = built.bdp_packets.map(|bdp| bdp_at_most(bdp, built)) else { return USUAL_WINDOW };
-    let held = |link: usize| match built.network.links[link].queue.limit {
-        QueueLimit::Packets(packets) => u64::from(packets),
-        QueueLimit::Bytes(bytes) => bytes.div_ceil(u64::from(stack.full_packet())),
-        QueueLimit::Unlimited => 0,
-    };
-    // The queues on a forward flow's way that hold anything for long: its own, and the bottleneck's.
-    let route = &built.routes[0].data;
-    let own = if route[0] == built.network.bottleneck { 0 } else { held(route[0]) };
-    let window = bdp.saturating_add(held(built.network.bottleneck)).saturating_add(own).saturating_mul(4);
-    u32::try_from(window).unwrap_or(u32::MAX).min(Stack::LARGEST_WINDOW)
-}
-
-/// The greatest bandwidth-delay product that the bottleneck's schedule gives rise to, where it has `bdp` at first.
-fn bdp_at_most(bdp: u64, built: &Built) -> u64 {
-    let bottleneck = &built.network.links[built.network.bottleneck];
-    let Some(Schedule::Steps(steps)) = &bottleneck.schedule else { return bdp };
-    let base_rtt = u128::from(built.base_rtt.0.max(1));
-    let at_most = steps.steps.iter().map(|step| {
-        // Both directions have the new delay.
-        let longer = u128::from(step.delay.0.saturating_sub(bottleneck.delay.0)) * 2;
-        let grown =
-            u128::from(bdp).saturating_mul(u128::from(step.rate.0)) / u128::from(bottleneck.rate.0.max(1));
-        u64::try_from(grown.saturating_mul(base_rtt + longer) / base_rtt).unwrap_or(u64::MAX)
-    });
-    at_most.max().unwrap_or(bdp).max(bdp)
 }
 
 /// How long a packet takes to leave, rounded up to a nanosecond.

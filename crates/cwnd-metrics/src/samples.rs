@@ -108,7 +108,7 @@ pub(super) fn link_queue_delay_percentile(view: &View<'_>, link: usize, percent:
 }
 
 /// How long `packets` full packets take to leave a link from a time on, at the rates that it has then, seconds. Those that it never
-/// transmits wait until the end of the run.
+/// transmits wait until the end of the run: a lower bound, which depends on the run's duration.
 fn wait_s(view: &View<'_>, link: &LinkSpec, from: Time, packets: u32) -> f64 {
     let full = view.scenario.stack.full_packet();
     if link.schedule.is_none() {
@@ -232,5 +232,16 @@ impl Acknowledged {
     fn shares(&self, window: usize, seconds: usize) -> Vec<f64> {
         let share = |bytes: &Vec<u64>| bytes[window + seconds].saturating_sub(bytes[window]) as f64;
         self.0.iter().map(share).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// A wait that the end of a run cuts off is a lower bound.
+    #[test]
+    fn queue_delays_say_that_the_end_of_the_run_may_cut_them_off() {
+        let delays = crate::all().filter(|metric| metric.name.contains("queue_delay_p"));
+        let bounded = delays.map(|metric| metric.about.contains("lower bound"));
+        assert_eq!(bounded.collect::<Vec<_>>(), [true; 6]);
     }
 }

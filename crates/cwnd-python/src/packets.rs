@@ -27,7 +27,7 @@ pub fn columns(scenario: &Scenario, classes: &Classes) -> PyResult<Vec<(String, 
         let mut simulation = Simulation::with_options(scenario, &|spec| classes.build(spec), &options)?;
         simulation.run_observed(scenario.duration, &mut recorded);
         simulation.end_observation(&mut recorded);
-        Ok(())
+        simulation.failure().map_or(Ok(()), Err)
     })
     .and_then(|done| done)
     .map_err(errors::engine)?;

@@ -16,7 +16,7 @@ use std::{str::FromStr, sync::Mutex};
 /// A run of the simulator, halted at a time.
 #[pyclass(frozen, module = "cwnd._cwnd")]
 pub struct Simulation {
-    /// None after an algorithm has raised an exception in the middle of it. Algorithms may be moved between threads, not shared.
+    /// None after an algorithm has failed in the middle of it. Algorithms may be moved between threads, not shared.
     run: Mutex<Option<CountedRun<'static>>>,
     scenario: Scenario,
     classes: Classes,
@@ -194,7 +194,7 @@ impl Simulation {
         kept.as_mut().map(work).ok_or_else(ended)
     }
 
-    /// Runs until a time. A simulation whose algorithm raised an exception is gone.
+    /// Runs until a time. A simulation whose algorithm raised an exception, or set a value that no window may have, is gone.
     fn advance(&self, until: Time) -> PyResult<()> {
         let mut kept = self.run.lock().map_err(|_| ended())?;
         let mut run = kept.take().ok_or_else(ended)?;
@@ -202,7 +202,11 @@ impl Simulation {
             run.until(until);
             run
         };
-        *kept = Some(caught(advanced).map_err(errors::engine)?);
+        let run = caught(advanced).map_err(errors::engine)?;
+        if let Some(error) = run.simulation.failure() {
+            return Err(errors::engine(error));
+        }
+        *kept = Some(run);
         Ok(())
     }
 
@@ -221,7 +225,7 @@ impl Simulation {
 }
 
 fn ended() -> PyErr {
-    errors::CwndError::new_err("the simulation has ended, because an algorithm raised an exception")
+    errors::CwndError::new_err("the simulation has ended, because an algorithm failed")
 }
 
 /// A time: a text with its unit, or seconds.

@@ -148,7 +148,8 @@ fn outstanding(scenario: &Scenario, demands: &[Demand]) -> f64 {
             (*flows, *rtt) = (*flows + 1.0, rtt.max(demand.rtt));
         }
     }
-    let capacity = |link: usize| capacity(&links[link], crossed[link].1, size);
+    let seconds = scenario.duration.as_secs_f64();
+    let capacity = |link: usize| capacity(&links[link], crossed[link].1, size, seconds);
     let mut wanted = BTreeMap::<usize, f64>::new();
     for (flow, demand) in scenario.flows.iter().zip(demands) {
         let share = |link: usize| capacity(link) / crossed[link].0;
@@ -158,11 +159,13 @@ fn outstanding(scenario: &Scenario, demands: &[Demand]) -> f64 {
     wanted.into_iter().map(|(link, wanted)| wanted.min(capacity(link))).sum()
 }
 
-/// Returns how many full packets are outstanding when a link's queue is full, on round trips of `rtt` seconds.
-fn capacity(link: &LinkSpec, rtt: f64, size: f64) -> f64 {
+/// Returns how many full packets are outstanding when a link's queue is full, on round trips of `rtt` seconds. A queue without a limit
+/// holds at most what the link transmits in a run of `seconds`: a window grows by no more than what is acknowledged.
+fn capacity(link: &LinkSpec, rtt: f64, size: f64, seconds: f64) -> f64 {
     let queue = match link.queue.limit {
         QueueLimit::Packets(n) => f64::from(n),
         QueueLimit::Bytes(bytes) => bytes as f64 / size,
+        QueueLimit::Unlimited if link.schedule.is_none() => link.rate.0 as f64 * seconds / 8.0 / size,
         QueueLimit::Unlimited => f64::INFINITY,
     };
     match link.rate {

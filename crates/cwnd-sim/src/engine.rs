@@ -59,7 +59,7 @@ impl Engine for Simulator {
 /// Runs a whole scenario with algorithms of this factory.
 ///
 /// # Errors
-/// The scenario is refused, or an algorithm cannot be created.
+/// The scenario is refused, an algorithm cannot be created, or one sets a value that no [window](cwnd_cc::Window) may have.
 pub fn run_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Outcome, EngineError> {
     run_with_options(scenario, factory, &Options::default())
 }
@@ -75,9 +75,14 @@ pub fn run_with_options(
 ) -> Result<Outcome, EngineError> {
     let mut run = CountedRun::new(Simulation::create(Cow::Borrowed(scenario), factory, options)?);
     let trace = scenario.sample.map(|every| run_sampled(&mut run, scenario, every, &options.helpers));
-    run.until(scenario.duration);
+    if run.simulation.failure().is_none() {
+        run.until(scenario.duration);
+    }
     if options.helpers.is_stopped() {
         return Err(EngineError::stopped());
+    }
+    if let Some(error) = run.simulation.failure() {
+        return Err(error);
     }
     if cfg!(debug_assertions) {
         let outcome = run.simulation.outcome();
@@ -154,6 +159,10 @@ fn run_sampled(run: &mut CountedRun<'_>, scenario: &Scenario, every: Time, helpe
             break;
         }
         let simulation = &run.simulation;
+        // The run has no outcome: nothing is gained by its rest.
+        if starts.iter().any(|(flow, _)| simulation.sender(*flow).illegal_value().is_some()) {
+            break;
+        }
         let time_index = trace.times.len();
         trace.times.push(time);
         trace.queue_lengths.push(links.iter().map(|&link| simulation.queue_length(link) as u32).collect());

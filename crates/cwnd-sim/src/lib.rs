@@ -40,4 +40,6 @@ pub use engine::{CountedRun, LINUX_VERSION, NS2_VERSION, Simulator, VERSION, run
 pub use factory::{Factory, registered};
 pub use fast::Shortcuts;
 pub use outcome::LinkTotals;
+#[doc(hidden)]
+pub use simulation::illegal_value;
 pub use simulation::{FlowState, Options, Simulation};

@@ -6,6 +6,7 @@
 //! stages advance the times until all have come to the requested one.
 
 mod changes;
+mod failure;
 mod measured;
 mod round;
 mod threads;
@@ -25,6 +26,7 @@ use crate::watch::{End, NoopObserver, PacketObserver, Point, Watch};
 use cwnd_cc::{Observable, State};
 use cwnd_scenario::{EngineError, Helpers, LinkId, SampleState, Scenario, Time};
 use cwnd_tcp::Sender;
+pub use failure::illegal_value;
 use measured::LineChange;
 use round::Frontiers;
 use std::borrow::Cow;

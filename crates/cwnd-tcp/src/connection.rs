@@ -2,6 +2,7 @@
 
 pub(crate) mod application_data;
 pub(crate) mod event_log;
+pub(crate) mod illegal_value;
 pub(crate) mod measurement;
 pub(crate) mod pacing;
 pub(crate) mod rounds;
@@ -17,8 +18,8 @@ use crate::scoreboard::Scoreboard;
 use crate::{NEVER, SenderConfig, SenderCounts};
 use application_data::Idle;
 use cwnd_cc::{
-    Ack, Congestion, CongestionControl, CongestionKind, EcnMode, Init, Nanos, Needs, Observable, Observation,
-    State, Window,
+    Ack, Congestion, CongestionControl, CongestionKind, EcnMode, IllegalValue, Init, Nanos, Needs,
+    Observable, Observation, State, Window,
 };
 use event_log::EventLog;
 use measurement::{RoundTripTimes, WindowIntegral};
@@ -136,6 +137,8 @@ pub struct Connection {
     pub(crate) event_log: Option<Box<EventLog>>,
     /// What accurate ECN feedback reports, if it is in use.
     pub(crate) accurate: Option<Box<Feedback>>,
+    /// The first value that the algorithm has set and no window may have, and when.
+    pub(crate) illegal_value: Option<Box<(u64, IllegalValue)>>,
 }
 
 impl Connection {
@@ -196,6 +199,7 @@ impl Connection {
             established: None,
             event_log: None,
             accurate,
+            illegal_value: None,
             config,
         }
     }
@@ -320,6 +324,7 @@ impl Connection {
             timer_hz: self.config.timer.hz(),
         };
         self.algorithm.init(&mut self.window, &init);
+        self.record_illegal_value(now);
         self.begin_application(now);
     }
 
@@ -427,6 +432,7 @@ impl Connection {
         };
         self.window.recovery_cwnd = None;
         self.algorithm.on_congestion(&mut self.window, &congestion);
+        self.record_illegal_value(now);
         // RFC 3168 section 6.1.2: CWR follows every reduction, whatever its cause.
         self.episode.send_cwr = self.config.ecn == EcnMode::Classic && self.accurate.is_none();
     }

@@ -54,6 +54,7 @@ impl<R: LossRecovery> Sender<R> {
         let taken = recovery.on_plain_ack(conn, now, conn.una + u64::from(acked), out);
         if taken {
             conn.counts.acks += 1;
+            conn.check_window(now);
             conn.timers.rearm();
             conn.check_completion(now);
             conn.log_event(now, false);
@@ -223,6 +224,9 @@ impl Connection {
         if self.window.cwnd != self.seen_cwnd {
             self.window_integral.add(now, self.seen_cwnd);
             self.see_window();
+            if self.allowance == 0 {
+                self.check_window(now);
+            }
         }
         self.una + self.allowance
     }

@@ -130,6 +130,7 @@ impl<R: LossRecovery> Sender<R> {
         conn.counts.acks += 1;
         recovery.on_ack(conn, now, packet, blocks, out);
         conn.assert_consistent();
+        conn.check_window(now);
         conn.timers.rearm();
         conn.check_completion(now);
         conn.log_event(now, false);
@@ -168,6 +169,7 @@ impl<R: LossRecovery> Sender<R> {
         } else if conn.timers.release_at <= now {
             recovery.transmit(conn, now, out);
         }
+        self.check_window(now);
         self.timers.rearm();
         self.log_event(now, true);
     }
@@ -188,6 +190,7 @@ impl<R: LossRecovery> Sender<R> {
             self.recovery.transmit(&mut self.conn, now, out);
             self.conn.assert_consistent();
         }
+        self.check_window(now);
         self.timers.rearm();
         self.log_event(now, true);
     }

@@ -51,6 +51,7 @@ impl Connection {
         force: bool,
         out: &mut impl Emit,
     ) {
+        self.check_window(now);
         self.pacing.forced |= force;
         let mut back_to_back = false;
         loop {

@@ -87,7 +87,7 @@ impl Bench {
     /// Both times are seconds.
     ///
     /// # Errors
-    /// A change is impossible; the run has come to its time.
+    /// A change is impossible; the run has come to its time. Or an algorithm has set a value that no window may have.
     pub fn run_until(&mut self, until: f64, every: f64) -> Result<(), Vec<LineProblem>> {
         self.rows.clear();
         let until = seconds(until).min(self.scenario.duration);
@@ -101,6 +101,9 @@ impl Bench {
                 self.next_sample = Time(self.next_sample.0.saturating_add(every.0));
             }
             self.simulation.run_until(change_at);
+            if let Some(error) = self.simulation.failure() {
+                return Err(engine_problems(error));
+            }
             let Some(change) = change else { return Ok(()) };
             self.changes_made += 1;
             self.apply(&change).map_err(|problems| change.place(problems))?;

@@ -1,5 +1,5 @@
 use super::*;
-use cwnd_scenario::{AlgorithmSpec, Counting, Ecn, Loss};
+use cwnd_scenario::{AlgorithmSpec, Counting, Ecn, Loss, QueueLimit, Schedule};
 
 fn cubic(count: u32) -> FlowGroup {
     FlowGroup::new(AlgorithmSpec { name: "cubic".to_owned(), ..AlgorithmSpec::default() }, count)
@@ -168,8 +168,75 @@ fn a_linux_window_holds_four_times_the_network() {
     let path =
         ExperimentSpec { topology: Topology::Path, access_rate: None, access_buffer: None, ..setup.clone() };
     assert_eq!(built(&path, &[cubic(1)]).stack.receive_window, 4 * (661 + 50));
-    let unlimited = ExperimentSpec { buffer: Buffer::Unlimited, access_buffer: None, ..setup };
-    assert_eq!(built(&unlimited, &[cubic(1)]).stack.receive_window, 4 * 661);
+    // A queue without a limit counts as 25,000 packets; the sender's own, at ten times the rate, holds only bursts.
+    let unlimited = ExperimentSpec { buffer: Buffer::Unlimited, access_buffer: None, ..setup.clone() };
+    assert_eq!(built(&unlimited, &[cubic(1)]).stack.receive_window, 4 * (661 + 25_000));
+    let own = ExperimentSpec {
+        access_rate: None,
+        access_buffer: Some(OrBottleneck::Own(Buffer::Unlimited)),
+        ..setup
+    };
+    assert_eq!(built(&own, &[cubic(1)]).stack.receive_window, 4 * (661 + 50));
+}
+
+#[test]
+fn a_linux_window_is_enough_for_every_flow() {
+    let window = |flows: &[FlowGroup], settings: &[(&str, &str)]| {
+        let mut experiment = ExperimentSpec::default();
+        for (key, text) in settings {
+            let setting = crate::settings::find(key).unwrap_or_else(|| panic!("{key}"));
+            (setting.set)(&mut experiment, text).unwrap_or_else(|message| panic!("{key}: {message}"));
+        }
+        built(&experiment, flows).stack.receive_window
+    };
+    let settings = [
+        ("rate", "1 Mbit/s"),
+        ("reverse-rate", "1 Gbit/s"),
+        ("access-rate", "unlimited"),
+        ("rtt", "40 ms"),
+        ("buffer", "20"),
+        ("reverse-buffer", "3300"),
+    ];
+    // 1e6 x 0.04 / 12,112 = 3.3, and 1e9 x 0.04 / 12,112 = 3,302.5. The senders' own queues hold 1,000.
+    assert_eq!(window(&[cubic(1)], &settings), 4 * (3 + 20 + 1_000));
+    let reverse = FlowGroup { reverse: true, ..cubic(1) };
+    assert_eq!(window(&[cubic(1), reverse], &settings), 4 * (3_303 + 3_300 + 1_000));
+
+    // Two lines that share nothing. The second has 1e9 x 0.02 / 12,112 = 1,651.3.
+    let link = |name: &str, ends: (usize, usize)| crate::GraphLink {
+        name: name.to_owned(),
+        from: ends.0,
+        to: ends.1,
+        ..crate::GraphLink::default()
+    };
+    let graph = crate::Graph {
+        nodes: ["a", "b", "c", "d"].map(str::to_owned).into(),
+        links: vec![
+            link("ab", (0, 1)),
+            crate::GraphLink {
+                rate: Some(Rate(1_000_000_000)),
+                delay: Some(Time::from_millis(10)),
+                buffer: Some(1650.into()),
+                ..link("cd", (2, 3))
+            },
+        ],
+        bottleneck: 0,
+        paths: Vec::new(),
+    };
+    let setup = ExperimentSpec {
+        topology: Topology::Graph(graph.into()),
+        rate: Rate(1_000_000),
+        delay: LineDelay::OneWay(Time::from_millis(10)),
+        buffer: 20.into(),
+        ..ExperimentSpec::default()
+    };
+    let on = |from: &str, to: &str| FlowGroup {
+        place: Place::Path(vec![from.to_owned(), to.to_owned()]),
+        ..cubic(1)
+    };
+    let window = |flows: &[FlowGroup]| built(&setup, flows).stack.receive_window;
+    assert_eq!(window(&[on("a", "b")]), 4 * (2 + 20));
+    assert_eq!(window(&[on("a", "b"), on("c", "d")]), 4 * (1_651 + 1_650));
 }
 
 #[test]

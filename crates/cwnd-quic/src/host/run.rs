@@ -10,7 +10,7 @@ use cwnd_link::{Purpose, Stream};
 use cwnd_net::{Driver, Host, LinkId, Network, NetworkError, Observer, Output, Route, Settings};
 use cwnd_scenario::{Ecn, EngineError, Helpers, Problem, Scenario, Ties, Time, Transport};
 use cwnd_sim::host::Endpoint;
-use cwnd_sim::{Factory, setup};
+use cwnd_sim::{Factory, illegal_value, setup};
 use cwnd_tcp::NEVER;
 use cwnd_tcp::packet::{Emit, Packet as Tcp, SackBlocks};
 
@@ -192,7 +192,15 @@ impl<'a> Run<'a> {
             }
         }
         self.driver.run_until(end);
-        for flow in 0..self.scenario.flows.len() {
+        let (scenario, origin) = (self.scenario, self.origin);
+        for flow in 0..scenario.flows.len() {
+            let illegal = self.driver.with_host(2 * flow, |host, _| match host {
+                FlowEnd::Tcp(Endpoint::Sender(sender)) => illegal_value(scenario, flow, sender, origin),
+                FlowEnd::Tcp(Endpoint::Receiver(_)) | FlowEnd::Quic(_) => None,
+            });
+            if let Some((_, message)) = illegal {
+                return Err(EngineError::Failed(message));
+            }
             for channel in [2 * flow, 2 * flow + 1] {
                 let failure = self.driver.with_host(channel, |host, _| match host {
                     FlowEnd::Quic(end) => end.progress().failure,

@@ -67,11 +67,13 @@ fn whatever_scale(results: &Results, kind: &ClaimKind, expect: &Expectation) -> 
     match kind {
         ClaimKind::Mean { metric, select } => {
             let cells: Vec<usize> = study.select(select).collect();
-            averaged(results, cells.len(), |place, repeat| one(metric, cells[place], repeat))
+            averaged(results, cells.len(), |place, repeat| {
+                one(metric, cells[place], repeat).ok_or(Missing::NoValue)
+            })
         }
         ClaimKind::Extreme { metric, select, greatest } => {
             let cells: Vec<usize> = study.select(select).collect();
-            let value = |place: usize, repeat| one(metric, cells[place], repeat);
+            let value = |place: usize, repeat| one(metric, cells[place], repeat).ok_or(Missing::NoValue);
             let name = |place: usize| format!("in `{}`", study.cell_label(cells[place]));
             let summaries = Summaries::new(results, cells.len(), value);
             let best = summaries.best(*greatest, |_| true);
@@ -81,7 +83,7 @@ fn whatever_scale(results: &Results, kind: &ClaimKind, expect: &Expectation) -> 
             let pairs = study.pairs(axis, of, over, select);
             let value = |place: usize, repeat| {
                 let (a, b): (usize, usize) = pairs[place];
-                gain(one(metric, a, repeat)?, one(metric, b, repeat)?, *absolute)
+                gain(one(metric, a, repeat), one(metric, b, repeat), *absolute)
             };
             if *summary == PairSummary::Mean {
                 return averaged(results, pairs.len(), value);
@@ -111,32 +113,102 @@ fn whatever_scale(results: &Results, kind: &ClaimKind, expect: &Expectation) -> 
             let pairs = study.pairs(axis, of, over, select);
             averaged(results, pairs.len(), |place, repeat| {
                 let (a, b) = pairs[place];
-                Some(f64::from(u8::from(one(metric, a, repeat)? > one(metric, b, repeat)?)))
+                let (a, b) = one(metric, a, repeat).zip(one(metric, b, repeat)).ok_or(Missing::NoValue)?;
+                Ok(f64::from(u8::from(a > b)))
             })
         }
     }
 }
 
+/// Why a place has no value in a repeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Missing {
+    /// A run has no value.
+    NoValue,
+    /// A relative gain would divide by 0.
+    ComparedWithZero,
+}
+
 /// (a - b) / b, or a - b.
-fn gain(a: f64, b: f64, absolute: bool) -> Option<f64> {
-    if absolute { Some(a - b) } else { relative_gain(a, b) }
+fn gain(a: Option<f64>, b: Option<f64>, absolute: bool) -> Result<f64, Missing> {
+    let (a, b) = a.zip(b).ok_or(Missing::NoValue)?;
+    match absolute {
+        true => Ok(a - b),
+        false => relative_gain(a, b).ok_or(match b == 0.0 {
+            true => Missing::ComparedWithZero,
+            false => Missing::NoValue,
+        }),
+    }
+}
+
+/// Counts the places that have no value in any repeat.
+#[derive(Clone, Copy, Debug, Default)]
+struct Silent {
+    places: usize,
+    /// Those where a run has none.
+    without_value: usize,
+    /// Those where all runs have values, and a gain would always divide by 0.
+    compared_with_zero: usize,
+}
+
+impl Silent {
+    /// Adds a place with these values of its repeats.
+    fn add(&mut self, values: &[Result<f64, Missing>]) {
+        self.places += 1;
+        if values.iter().any(Result::is_ok) {
+            return;
+        }
+        let has_zeros = values.contains(&Err(Missing::ComparedWithZero));
+        self.compared_with_zero += usize::from(has_zeros);
+        self.without_value += usize::from(!has_zeros);
+    }
+
+    /// Says why nothing could be measured.
+    fn reason(self) -> String {
+        let Silent { places, without_value, compared_with_zero } = self;
+        let of = |count: usize| {
+            if count == places { String::new() } else { format!(" in {count} of {places} pairs") }
+        };
+        let zero = || format!("the value to compare with is 0{}", of(compared_with_zero));
+        let none = || {
+            let have = if without_value == 1 { "has" } else { "have" };
+            format!("{without_value} of {places} combinations {have} no value in any repeat")
+        };
+        match (without_value, compared_with_zero) {
+            _ if places == 0 => "no cells belong to it".to_owned(),
+            (0, 0) => format!("no repeat has a value of all {places} combinations"),
+            (without, 0) if without == places => "no run has a value of it".to_owned(),
+            (_, 0) => none(),
+            (0, _) => zero(),
+            _ => format!("{}, and {}", none(), zero()),
+        }
+    }
 }
 
 /// For each repeat the mean over all places. A repeat in which a place has no value is left out.
-fn averaged(results: &Results, places: usize, value: impl Fn(usize, usize) -> Option<f64>) -> Measured {
-    if places == 0 {
-        return nothing("no cells belong to it");
-    }
+fn averaged(
+    results: &Results,
+    places: usize,
+    value: impl Fn(usize, usize) -> Result<f64, Missing>,
+) -> Measured {
     let repeats = results.study.repeats as usize;
-    let means: Vec<f64> = (0..repeats)
-        .filter_map(|repeat| {
-            let values: Option<Vec<f64>> = (0..places).map(|place| value(place, repeat)).collect();
-            values.map(|values| values.iter().sum::<f64>() / places as f64)
-        })
-        .collect();
+    let values: Vec<Vec<Result<f64, Missing>>> =
+        (0..places).map(|place| (0..repeats).map(|repeat| value(place, repeat)).collect()).collect();
+    let mean = |repeat: usize| {
+        let values: Result<Vec<f64>, Missing> = values.iter().map(|of_place| of_place[repeat]).collect();
+        values
+            .ok()
+            .filter(|values| !values.is_empty())
+            .map(|values| values.iter().sum::<f64>() / places as f64)
+    };
+    let means: Vec<f64> = (0..repeats).filter_map(mean).collect();
     let note =
         (means.len() < repeats).then(|| format!("{} of {repeats} repeats have all of it", means.len()));
-    let Some(summary) = Summary::of(&means) else { return nothing("no run has a value of it") };
+    let Some(summary) = Summary::of(&means) else {
+        let mut silent = Silent::default();
+        values.iter().for_each(|values| silent.add(values));
+        return nothing(&silent.reason());
+    };
     let (p, is_over) = (summary.p(), is_over(&summary, summary.p()));
     Measured { summary: Some(summary), note, gain: OverZero { is_over, p, tested: 1, rivals: Vec::new() } }
 }
@@ -150,20 +222,26 @@ fn is_over(summary: &Summary, p: Option<f64>) -> bool {
 struct Summaries {
     /// Places without any value are left out.
     of: Vec<(usize, Summary)>,
-    places: usize,
+    silent: Silent,
     missing: usize,
 }
 
 impl Summaries {
-    fn new(results: &Results, places: usize, value: impl Fn(usize, usize) -> Option<f64>) -> Summaries {
+    fn new(
+        results: &Results,
+        places: usize,
+        value: impl Fn(usize, usize) -> Result<f64, Missing>,
+    ) -> Summaries {
         let repeats = results.study.repeats as usize;
-        let (mut of, mut missing) = (Vec::new(), 0);
+        let (mut of, mut silent, mut missing) = (Vec::new(), Silent::default(), 0);
         for place in 0..places {
-            let values: Vec<f64> = (0..repeats).filter_map(|repeat| value(place, repeat)).collect();
+            let values: Vec<Result<f64, Missing>> = (0..repeats).map(|repeat| value(place, repeat)).collect();
+            silent.add(&values);
+            let values: Vec<f64> = values.into_iter().filter_map(Result::ok).collect();
             missing += repeats - values.len();
             of.extend(Summary::of(&values).map(|summary| (place, summary)));
         }
-        Summaries { of, places, missing }
+        Summaries { of, silent, missing }
     }
 
     /// Returns the same with the magnitude of every mean. The interval of a mean and of its negative are equally wide.
@@ -228,24 +306,18 @@ impl Summaries {
 
     /// The extreme of all cells. One without any value could be it: a transfer that never ends has no completion time.
     fn extreme(&self, chosen: Option<usize>, name: impl Fn(usize) -> String) -> Measured {
-        let silent = self.places - self.of.len();
+        let places = self.silent.places;
+        let silent = places - self.of.len();
         if silent == 0 || self.of.is_empty() {
             return self.measured(chosen, OverZero::default(), name);
         }
         let have = if silent == 1 { "has" } else { "have" };
-        nothing(&format!(
-            "{silent} of {} combinations {have} no value, and could be the extreme",
-            self.places
-        ))
+        nothing(&format!("{silent} of {places} combinations {have} no value, and could be the extreme"))
     }
 
     fn measured(&self, chosen: Option<usize>, gain: OverZero, name: impl Fn(usize) -> String) -> Measured {
         let Some((place, summary)) = chosen.map(|i| self.of[i]) else {
-            return nothing(if self.places == 0 {
-                "no cells belong to it"
-            } else {
-                "no run has a value of it"
-            });
+            return nothing(&self.silent.reason());
         };
         let gaps = match self.missing {
             0 => String::new(),
@@ -278,7 +350,8 @@ mod tests {
         let mean = |(place, mean): (usize, f64)| (place, Summary::of(&[mean]).expect("a value"));
         // Place 1 has no value.
         let of = [(0, 0.2), (2, 0.5), (3, 0.3)].map(mean).into();
-        let summaries = Summaries { of, places: 4, missing: 1 };
+        let silent = Silent { places: 4, without_value: 1, compared_with_zero: 0 };
+        let summaries = Summaries { of, silent, missing: 1 };
         let against = |label| summaries.against(label, 0.25, |place| Some(["b", "d", "c", "b"][place]));
         assert_eq!(against("b").as_deref(), Some("against b 1.20 times what is stated"));
         assert_eq!(against("c").as_deref(), Some("against c 2.00 times what is stated"));

@@ -1,5 +1,6 @@
 //! Verdicts worked out by hand.
 
+mod missing;
 mod repeats;
 
 use super::*;
@@ -195,38 +196,6 @@ fn wins_are_counted() {
     close(&evaluated(VALUES, kind.clone(), Some(1.0), None), 5.0 / 6.0, 0.717_11);
     let equal: [&[f64]; 4] = [&[1.0]; 4];
     assert_eq!(evaluated(equal, kind, Some(0.5), None).measured.unwrap().mean, 0.0);
-}
-
-#[test]
-fn what_is_missing_is_said() {
-    let nan = f64::NAN;
-    let gaps: [&[f64]; 4] = [&[1.0, nan, 3.0], &[1.0, 1.0, 3.0], &[nan; 3], &[nan; 3]];
-    let mean = |label| ClaimKind::Mean { metric: x(), select: only("variant", label) };
-    let verdict = evaluated(gaps, mean("a"), Some(0.0), None);
-    assert_eq!(verdict.measured.unwrap().count, 2);
-    assert_eq!(verdict.note.as_deref(), Some("2 of 3 repeats have all of it"));
-    let verdict = evaluated(gaps, mean("b"), Some(0.0), None);
-    let told = |verdict: &Verdict| (verdict.judgement, verdict.ground.clone(), verdict.note.clone());
-    let not_measured = |ground: &str| (Judgement::NotMeasured, ground.to_owned(), None);
-    assert_eq!(told(&verdict), not_measured("no run has a value of it"));
-    let verdict = evaluated(gaps, mean("none"), Some(0.0), None);
-    assert_eq!((verdict.measured, told(&verdict)), (None, not_measured("no cells belong to it")));
-    // What never happened could be the extreme: a time of completion that no run has is not the least.
-    let extreme = |greatest| ClaimKind::Extreme { metric: x(), select: Selection::default(), greatest };
-    for greatest in [true, false] {
-        let verdict = evaluated(gaps, extreme(greatest), Some(0.0), None);
-        assert_eq!(
-            told(&verdict),
-            not_measured("2 of 4 combinations have no value, and could be the extreme")
-        );
-    }
-    // One run has no interval: it is its own.
-    let single: [&[f64]; 4] = [&[2.0], &[3.0], &[0.0], &[4.0]];
-    let verdict = evaluated(single, mean("a"), Some(2.5), Some(2.5));
-    assert_eq!((verdict.judgement, verdict.measured.unwrap().ci95), (Judgement::Reproduced, None));
-    // Nothing can be divided by nothing: at buffer 5 there is no relative gain.
-    let verdict = evaluated(single, gain(PairSummary::Greatest, false), None, Some(0.0));
-    assert_eq!(verdict.note.as_deref(), Some("`a, 10` against `b, 10`; 1 value is missing"));
 }
 
 /// Ten per cent more, in every repeat; and one cell with nothing but noise.

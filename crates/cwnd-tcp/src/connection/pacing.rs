@@ -106,7 +106,9 @@ impl Pacing {
     /// application had nothing more for it, shortens the interval after it by that time, but at most by half.
     pub fn on_sent(&mut self, window: &Window, sent: u64) -> bool {
         let rate = window.pacing_rate;
-        if self.mode != SendMode::Paced || !rate.is_finite() || rate <= 0.0 {
+        // No other value is legal (`Connection::check_window`): the run ends with an error, and nothing follows from the next slot.
+        let is_rate = rate > 0.0 && rate < f64::INFINITY;
+        if self.mode != SendMode::Paced || !is_rate {
             return false;
         }
         let interval = f64::from(window.mss()) / rate * 1e9;

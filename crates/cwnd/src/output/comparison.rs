@@ -409,7 +409,18 @@ fn about(entries: &[Entry<'_>], metrics: &[Vec<&RunMetrics>], emulated: bool) ->
     };
     lines.push(format!("{profile} stack, {size}{choices}; {}{counted} from {seeds}", scenario.duration));
     if repeats > 0 && metrics.iter().flatten().all(|run| run.packets_sent == 0) {
-        lines.push("note: no data packet was sent, for no handshake was completed".to_owned());
+        let flows = || metrics.iter().flatten().flat_map(|run| &run.flows);
+        // A handshake gives a round-trip time sample. Counts are those after the warm-up.
+        let were_established =
+            flows().any(|flow| flow.rtt_min_s.is_some() || flow.completion_time_s.is_some());
+        let note = match scenario.warm_up {
+            Time::ZERO if !were_established => {
+                "note: no data packet was sent, for no handshake was completed"
+            }
+            Time::ZERO => "note: no data packet was sent",
+            _ => "note: no data packet was sent in the counted time",
+        };
+        lines.push(note.to_owned());
     }
     if repeats > 1 {
         lines.push(if all_equal(metrics) {

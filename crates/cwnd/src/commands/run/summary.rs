@@ -9,7 +9,7 @@ use cwnd_report::{
 };
 use cwnd_study::{
     ClaimTest, Expectation, Results,
-    claims::{self, Verdict},
+    claims::{self, Judgement, Verdict},
     runner::{Plan, RunSummary},
 };
 use std::path::Path;
@@ -47,6 +47,7 @@ pub fn text(
     text += &too_wide(results);
     if !results.study.claims.is_empty() {
         text += &format!("{}\n", output::fitted(verdicts(results), &SACRIFICES));
+        text += &not_measured(results);
     }
     if let Some(page) = page {
         text += &format!("  report in {}\n", page.display());
@@ -151,6 +152,19 @@ fn verdicts(results: &Results) -> Table {
         table.row([shortened(&claim.text), expected, measured, verdict.judgement.name().to_owned()]);
     }
     table
+}
+
+/// Why claims could not be measured, if any could not: there is no value that could show it.
+fn not_measured(results: &Results) -> String {
+    let open = claims::evaluate(results).into_iter();
+    let open = open.filter(|verdict| verdict.judgement == Judgement::NotMeasured);
+    let lines: String = open
+        .map(|verdict| {
+            let claim = shortened(&results.study.claims[verdict.claim].text);
+            format!("  not measured: {claim}\n      {}\n", verdict.ground)
+        })
+        .collect();
+    if lines.is_empty() { lines } else { lines + "\n" }
 }
 
 fn expected(expect: &Expectation) -> String {
@@ -267,6 +281,33 @@ mod tests {
             "  (!) 2 of 2 runs by the kernel are not valid:\n      \
              newreno (seed 1) and 1 more: it was late\n      newreno (seed 1): it was slow\n\n"
         );
+    }
+
+    #[test]
+    fn the_reason_of_a_claim_without_a_measure_is_shown() {
+        let text = "title = \"A\"\nquestion = \"B\"\n[run]\nrepeats = 1\n[[axes]]\nname = \"v\"\nkey = \"algorithm\"\n\
+                    values = [\"newreno\", \"cubic\"]\n\
+                    [[claims]]\ntext = \"NewReno times out more.\"\nmeasure = \"gain\"\nmetric = \"timeouts\"\naxis = \"v\"\n\
+                    of = \"newreno\"\nover = \"cubic\"\nexpect = \">= 0.1\"";
+        let study = Study::parse("a", "a.toml", text, &|_| Ok(())).unwrap_or_else(|error| panic!("{error}"));
+        let run = |cell: usize, timeouts: f64| RunResult {
+            cell,
+            repeat: 0,
+            seed: 1,
+            state: RunState::Done(MetricValues::from([("timeouts".to_owned(), timeouts)])),
+            trace: None,
+            flows: Default::default(),
+            emulation: None,
+        };
+        let with = |timeouts: f64| {
+            let runs = vec![run(0, 2.0), run(1, timeouts)];
+            not_measured(&Results { study: study.clone(), runs, provenance: Provenance::default() })
+        };
+        assert_eq!(
+            with(0.0),
+            "  not measured: NewReno times out more.\n      the value to compare with is 0\n\n"
+        );
+        assert_eq!(with(1.0), "");
     }
 
     #[test]

@@ -29,6 +29,11 @@ fn done(scenario: &Scenario, groups: &[FlowGroup], bytes: u64) -> Measured {
         rtt_sum_s: 0.42,
         ..FlowOutcome::default()
     };
+    done_with(scenario, groups, flow)
+}
+
+/// A run in which this happens to each flow.
+fn done_with(scenario: &Scenario, groups: &[FlowGroup], flow: impl Fn(usize) -> FlowOutcome) -> Measured {
     let links = scenario.network.links.iter().map(|link| LinkOutcome {
         name: link.name.clone(),
         data_arrived: 100,
@@ -232,6 +237,27 @@ fn equal_repeats_have_no_interval() {
     let text = shown(&[group("cubic", 1)], &setup(), &[1_000_000, 1_000_000]);
     assert!(text.contains("all repeats are equal, since nothing here is random"), "{text}");
     assert!(!text.contains('±'), "{text}");
+}
+
+#[test]
+fn a_comparison_without_data_packets_says_why() {
+    let shown = |setup: &ExperimentSpec, rtt_min: Option<Time>| {
+        let groups = [group("cubic", 1)];
+        let scenario = setup.scenario(&groups, 1).expect("a sound setup");
+        let flow = FlowOutcome { rtt_min, ..FlowOutcome::default() };
+        let run = done_with(&scenario, &groups, |_| flow.clone());
+        let entry = Entry { name: "a name", groups: &groups, scenario: &scenario };
+        about(&[entry], &[vec![&run.metrics]], false)
+    };
+    let without_handshake = "note: no data packet was sent, for no handshake was completed\n";
+    assert!(shown(&setup(), None).contains(without_handshake));
+    assert!(shown(&setup(), Some(Time::from_millis(40))).contains("note: no data packet was sent\n"));
+    // Counts begin after a warm-up, in which a transfer may be complete.
+    let warmed_up = ExperimentSpec { warm_up: Time::from_secs(5), ..setup() };
+    for rtt_min in [None, Some(Time::from_millis(40))] {
+        let text = shown(&warmed_up, rtt_min);
+        assert!(text.contains("note: no data packet was sent in the counted time\n"), "{text}");
+    }
 }
 
 #[test]
