@@ -11,6 +11,7 @@ mod topology;
 pub use cross_flows::CrossFlows;
 pub use defaults::Defaults;
 pub use or_bottleneck::OrBottleneck;
+pub use receive_window::greatest_bdp;
 pub use stack_choice::{EcnChoice, StackChoice};
 pub use topology::{SatelliteChoice, Topology};
 

@@ -1,0 +1,41 @@
+//! Defaults of scenarios whose bottleneck follows a trace.
+
+use super::*;
+
+/// Returns the scenario of a bottleneck that follows a trace with these times, in milliseconds, and a flow of CUBIC.
+fn on_trace(times: &[u32], settings: &[(&str, &str)]) -> Result<Scenario, String> {
+    let mut experiment =
+        crate::ExperimentSpec { algorithm: "cubic".parse().ok(), ..crate::ExperimentSpec::default() };
+    for (key, text) in [&[("stack", "linux"), ("rate-trace", "a.trace")], settings].concat() {
+        let setting = crate::settings::find(key).unwrap_or_else(|| panic!("{key}"));
+        (setting.set)(&mut experiment, text).unwrap_or_else(|message| panic!("{key}: {message}"));
+    }
+    let trace = DeliveryTrace { name: "a.trace".to_owned(), times_ms: times.into() };
+    experiment.read_traces(&mut |_| Ok(trace.clone())).expect("the trace was read");
+    experiment.resolve(1).map_err(|problems| problems[0].to_string())
+}
+
+/// Returns a trace of 1 s with so many opportunities in each millisecond, and 9 s with one in ten milliseconds.
+fn falling(many: u32) -> Vec<u32> {
+    let first = (1..=1_000).flat_map(|ms| std::iter::repeat_n(ms, many as usize));
+    first.chain((1_010..=10_000).step_by(10)).collect()
+}
+
+#[test]
+fn a_window_is_enough_for_the_best_time_of_a_trace() {
+    let window = |times: &[u32], more: &[(&str, &str)]| {
+        let path = [("topology", "path"), ("rtt", "300 ms"), ("buffer", "50")];
+        on_trace(times, &[&path, more].concat()).unwrap().stack.receive_window
+    };
+    // 120 Mbit/s for 1 s and 1.2 for 9 s have a mean of 13.08, and 324 packets in 300 ms; 324 x 120 / 13.08 = 2,972.
+    assert_eq!(window(&falling(10), &[]), 4 * (2_972 + 50));
+    // Bursts of 20 ms are averaged over 100 ms: 28 packets, 3.36 Mbit/s, where the mean is 1.416, and 5 packets in 40 ms.
+    let burst: Vec<u32> = (1..=20).chain((30..=1_000).step_by(10)).collect();
+    assert_eq!(window(&burst, &[("rtt", "40 ms")]), 4 * (5 * 336 / 141 + 50));
+    // The window of a steady trace is that of its mean: 1 packet in 2.4 ms, 5 Mbit/s, has 124 in 300 ms.
+    let steady: Vec<u32> = (1..=10_000).map(|i| i * 12 / 5).collect();
+    assert_eq!(window(&steady, &[]), 4 * (124 + 50));
+    // A rate that is given is that of the product, but not less than the trace's.
+    assert_eq!(window(&steady, &[("rate", "10 Mbit/s")]), 4 * (248 + 50));
+    assert_eq!(window(&steady, &[("rate", "2.5 Mbit/s")]), 4 * (124 + 50));
+}
