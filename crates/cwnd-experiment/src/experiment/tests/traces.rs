@@ -39,3 +39,22 @@ fn a_window_is_enough_for_the_best_time_of_a_trace() {
     assert_eq!(window(&steady, &[("rate", "10 Mbit/s")]), 4 * (248 + 50));
     assert_eq!(window(&steady, &[("rate", "2.5 Mbit/s")]), 4 * (124 + 50));
 }
+
+#[test]
+fn access_links_are_wider_than_the_bottleneck_at_any_time() {
+    let access = |scenario: &Scenario| link(scenario, "access-1").rate;
+    // 12 Mbit/s for 2 s, and none until 32 s.
+    let mut outage: Vec<u32> = (1..=2_000).collect();
+    outage.push(32_000);
+    assert_eq!(access(&on_trace(&outage, &[]).unwrap()), Rate(24_000_000));
+    assert_eq!(access(&on_trace(&outage, &[("access-rate", "bottleneck")]).unwrap()), Rate(750_375));
+    // Ten times the mean is more.
+    let half: Vec<u32> = (1..=1_000).chain((1_010..=2_000).step_by(10)).collect();
+    assert_eq!(access(&on_trace(&half, &[]).unwrap()), Rate(66_000_000));
+    let steady: Vec<u32> = (1..=1_000).collect();
+    assert_eq!(access(&on_trace(&steady, &[]).unwrap()), Rate(120_000_000));
+    let steps = |schedule| access(&said(&[("rate", "5 Mbit/s"), ("schedule", schedule)]).unwrap());
+    assert_eq!(steps("10 s: 500 Mbit/s"), Rate(1_000_000_000));
+    assert_eq!(steps("10 s: 20 Mbit/s; 20 s: down"), Rate(50_000_000));
+    assert_eq!(steps("10 s: unlimited"), Rate::UNLIMITED);
+}
