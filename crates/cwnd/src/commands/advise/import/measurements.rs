@@ -62,7 +62,7 @@ pub fn parse(text: &str) -> Result<Import, String> {
         rtt: found(rtt, "rtt", least, format!("least of {} values", rtt.len())),
         loss: found(loss, "loss", mean, format!("mean of {} values", loss.len())),
         buffer,
-        is_trace: false,
+        trace: None,
     })
 }
 

@@ -121,7 +121,7 @@ fn a_mahimahi_trace_tells_the_rate_alone() {
     // Ten opportunities of 1,500 B in 100 ms are 1.2 Mbit/s.
     let import = import(b"10\n20\n30\n40\n50\n60\n70\n80\n90\n100\n");
     assert_eq!(import.rate.value(), Some(1.2e6));
-    assert!(import.is_trace);
+    assert_eq!(import.trace.map(|trace| trace.times_ms.len()), Some(10));
     missing(&import.rtt);
     missing(&import.loss);
     missing(&import.buffer);
