@@ -58,3 +58,16 @@ fn access_links_are_wider_than_the_bottleneck_at_any_time() {
     assert_eq!(steps("10 s: 20 Mbit/s; 20 s: down"), Rate(50_000_000));
     assert_eq!(steps("10 s: unlimited"), Rate::UNLIMITED);
 }
+
+#[test]
+fn a_trace_whose_mean_is_no_rate_of_a_link_is_refused_by_name() {
+    // 12,000 bits in 60 s.
+    let wrong = "the mean rate of `a.trace` is 200 bit/s, and the rate of a link must be 1 kbit/s to 10 Tbit/s: take another trace, or give";
+    let refused = on_trace(&[60_000], &[]).unwrap_err();
+    assert_eq!(refused, format!("rate_trace: {wrong} `rate`, of which buffers in BDP are computed"));
+    let reverse =
+        on_trace(&[60_000], &[("rate", "1 kbit/s"), ("reverse-rate-trace", "a.trace")]).unwrap_err();
+    assert!(reverse.starts_with(&format!("reverse_rate_trace: {wrong} `reverse-rate`")), "{reverse}");
+    let given = on_trace(&[60_000], &[("rate", "1 kbit/s")]).unwrap();
+    assert_eq!(link(&given, "bottleneck").rate, Rate(1_000));
+}
