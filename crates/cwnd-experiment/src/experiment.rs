@@ -11,6 +11,7 @@ mod topology;
 pub use cross_flows::CrossFlows;
 pub use defaults::Defaults;
 pub use or_bottleneck::OrBottleneck;
+pub use receive_window::greatest_bdp;
 pub use stack_choice::{EcnChoice, StackChoice};
 pub use topology::{SatelliteChoice, Topology};
 
@@ -61,8 +62,8 @@ pub struct ExperimentSpec {
     pub forward: LineOptions,
     /// What else happens on the bottleneck, in reverse.
     pub reverse: LineOptions,
-    /// Rate of the access links; ten times the bottleneck's, of an incast the bottleneck's, 1 Gbit/s with a satellite. A path has no
-    /// access links, and takes none of the four.
+    /// Rate of the access links; ten times the bottleneck's, at least twice the greatest of its steps or of its trace over any 100 ms;
+    /// of an incast the bottleneck's, 1 Gbit/s with a satellite. A path has no access links, and takes none of the four.
     pub access_rate: Option<OrBottleneck<Rate>>,
     /// Delay of the access links, one way; 1 ms, 10 ms with a satellite.
     pub access_delay: Option<Time>,

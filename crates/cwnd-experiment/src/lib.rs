@@ -39,6 +39,7 @@ pub use buffer::{Buffer, BufferContext, BufferTerm};
 pub use builders::{Access, Dumbbell, Graph, GraphLink, Incast, ParkingLot, Path, Satellite, SatelliteLink};
 pub use experiment::{
     CrossFlows, Defaults, EcnChoice, ExperimentSpec, OrBottleneck, SatelliteChoice, StackChoice, Topology,
+    greatest_bdp,
 };
 pub use flow_group::{FlowGroup, Mix, Place, Side};
 pub use line::{

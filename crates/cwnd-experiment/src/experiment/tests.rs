@@ -1,3 +1,5 @@
+mod traces;
+
 use super::*;
 use cwnd_scenario::{AlgorithmSpec, Counting, Ecn, Loss, QueueLimit, Schedule};
 

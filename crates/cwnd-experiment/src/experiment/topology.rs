@@ -1,5 +1,6 @@
 //! From a setup to the network of its topology.
 
+use super::receive_window::SHORTEST_PEAK;
 use crate::builders::Drawn;
 use crate::{
     Access, Bottleneck, Buffer, BufferTerm, Built, Defaults, Dumbbell, Endpoints, ExperimentSpec, FlowGroup,
@@ -79,9 +80,9 @@ impl SatelliteChoice {
 /// Linux. A sender's bursts are then lost at the bottleneck, not before it.
 const INTERFACE_QUEUE: u32 = 1_000;
 
-/// Returns ten times a rate, or the greatest that can be written.
-fn tenfold(rate: Rate) -> Rate {
-    if rate == Rate::UNLIMITED { rate } else { rate.max(Rate(rate.0.saturating_mul(10)).min(Rate::MOST)) }
+/// Returns a multiple of a rate, or the greatest that can be written.
+fn times(factor: u64, rate: Rate) -> Rate {
+    if rate == Rate::UNLIMITED { rate } else { rate.max(Rate(rate.0.saturating_mul(factor)).min(Rate::MOST)) }
 }
 
 /// Hops of a parking lot, where they are not said.
@@ -143,7 +144,8 @@ impl ExperimentSpec {
             // The hosts at a switch have the same rate: it is their number that makes the bottleneck.
             Topology::Incast => (bottleneck, Time::from_millis(1)),
             _ if self.defaults == Defaults::Ns2 => (bottleneck, Time::from_millis(1)),
-            _ => (tenfold(bottleneck), Time::from_millis(1)),
+            // Wider than the bottleneck at any time, so that it stays the bottleneck.
+            _ => (times(10, bottleneck).max(times(2, self.greatest_rate())), Time::from_millis(1)),
         };
         Access {
             rate: self.access_rate.map_or(rate, |rate| rate.or(bottleneck)),
@@ -160,6 +162,18 @@ impl ExperimentSpec {
     /// The rate of the bottleneck: as it is said, or the mean of its trace.
     pub(super) fn bottleneck_rate(&self) -> Rate {
         self.forward.rate().unwrap_or(self.rate)
+    }
+
+    /// Returns the greatest rate of the bottleneck forward: of its steps, or of its trace over any 100 ms.
+    fn greatest_rate(&self) -> Rate {
+        let steps = self.forward.schedule.iter().flat_map(|schedule| &schedule.steps);
+        let of_steps = steps.filter_map(|step| match step.rate {
+            Some(RateChange::To(rate)) => Some(rate),
+            _ => None,
+        });
+        let trace = self.forward.trace.as_ref().and_then(|file| file.trace.as_ref());
+        let of_trace = trace.map(|trace| trace.greatest_rate(SHORTEST_PEAK));
+        of_steps.chain(of_trace).max().unwrap_or(Rate(0)).max(self.bottleneck_rate())
     }
 
     pub(crate) fn hops(&self) -> u32 {

@@ -127,7 +127,18 @@ impl Direction<'_> {
                 wrong(self.place("rate_trace"), "a line follows a schedule or a trace, not both");
                 None
             }
-            (Some(TraceFile { trace: Some(trace), .. }), None) => Some(Schedule::Trace(trace.clone())),
+            (Some(TraceFile { path, trace: Some(trace) }), None) => {
+                let mean = trace.mean_rate();
+                if options.rate.is_none() && !(Rate::LEAST..=Rate::MOST).contains(&mean) {
+                    let (least, most, key) = (Rate::LEAST, Rate::MOST, self.place("rate").replace('_', "-"));
+                    let message = format!(
+                        "the mean rate of `{path}` is {mean}, and the rate of a link must be {least} to {most}: take another trace, \
+                         or give `{key}`, of which buffers in BDP are computed"
+                    );
+                    wrong(self.place("rate_trace"), &message);
+                }
+                Some(Schedule::Trace(trace.clone()))
+            }
             (Some(TraceFile { path, trace: None }), None) => {
                 wrong(self.place("rate_trace"), &format!("the file `{path}` was not read"));
                 None

@@ -61,6 +61,30 @@ impl DeliveryTrace {
         let bits = self.times_ms.len() as u64 * u64::from(DeliveryTrace::BYTES) * 8;
         Rate(bits * 1000 / u64::from(self.times_ms.last().copied().unwrap_or(1).max(1)))
     }
+
+    /// Returns the greatest rate over any time of this length, in whole milliseconds, rounded up, while the trace repeats. It is the
+    /// mean rate where no such time has more opportunities than one of a steady link, rounded up.
+    pub fn greatest_rate(&self, window: Time) -> Rate {
+        let window = window.0.div_ceil(1_000_000).max(1);
+        let length = u64::from(self.times_ms.last().copied().unwrap_or(1).max(1));
+        let all = self.times_ms.len();
+        let time = |i: usize| (i / all) as u64 * length + u64::from(self.times_ms[i % all]);
+        // Whole repetitions have all opportunities, wherever they begin.
+        let (whole, rest) = (window / length, window % length);
+        let (mut end, mut most) = (0, 0);
+        for begin in 0..if rest == 0 { 0 } else { all } {
+            while time(end) < time(begin) + rest {
+                end += 1;
+            }
+            most = most.max(end - begin);
+        }
+        let count = u128::from(whole) * all as u128 + most as u128;
+        if count <= (all as u128 * u128::from(window)).div_ceil(u128::from(length)) {
+            return self.mean_rate();
+        }
+        let rate = count * u128::from(DeliveryTrace::BYTES) * 8 * 1000 / u128::from(window);
+        Rate(u64::try_from(rate).unwrap_or(u64::MAX))
+    }
 }
 
 impl Schedule {
@@ -243,6 +267,32 @@ mod tests {
         assert_eq!(time(0, 1_501), 5e-3);
         assert!((time(2_500, 6_000) - 12.5e-3).abs() < 1e-12);
         assert!((time(10_000, 1_500) - 2e-3).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_greatest_rate_of_a_trace_is_that_of_its_best_time() {
+        let greatest = |times_ms: Vec<u32>, window_ms| {
+            let trace = DeliveryTrace { name: "test".to_owned(), times_ms: times_ms.into() };
+            (trace.greatest_rate(Time::from_millis(window_ms)).0, trace.mean_rate().0)
+        };
+        // 100 ms with an opportunity in each, and 900 with one in ten: 190 in 1 s.
+        let varying: Vec<u32> = (1..=100).chain((110..=1_000).step_by(10)).collect();
+        assert_eq!(greatest(varying.clone(), 100), (12_000_000, 2_280_000));
+        // 100 and 10 in 200 ms; in 1,100 ms once more 100; whole repetitions have the mean.
+        assert_eq!(greatest(varying.clone(), 200).0, 110 * 12_000 * 5);
+        assert_eq!(greatest(varying.clone(), 1_100).0, 290 * 12_000 * 10 / 11);
+        assert_eq!(greatest(varying, 3_000), (2_280_000, 2_280_000));
+        // The best time may span the end.
+        let around: Vec<u32> = (1..=50).chain([500]).chain(951..=1_000).collect();
+        assert_eq!(greatest(around, 100).0, 12_000_000);
+        // Steady rates are their mean, whether or not opportunities fall on whole milliseconds.
+        for (each_us, window_ms) in [(1_000, 100), (2_400, 100), (2_400, 101), (7_700, 333), (300, 50)] {
+            let times = (1..=10_000).map(|i| i * each_us / 1_000).collect();
+            let (greatest, mean) = greatest(times, window_ms);
+            assert_eq!(greatest, mean, "{each_us} us, {window_ms} ms");
+        }
+        assert_eq!(greatest(vec![32_000], 100), (375, 375));
+        assert_eq!(greatest(vec![0, 0, 1], 1), (36_000_000, 36_000_000));
     }
 
     #[test]

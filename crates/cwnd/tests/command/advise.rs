@@ -186,6 +186,28 @@ fn a_mahimahi_trace_is_followed() {
     ));
 }
 
+/// 120 Mbit/s for 1 s and 1.2 for 9 s: a mean of 13.08 Mbit/s, and a queue of 65.4 KB. 120 Mbit/s x 40 ms are 600 KB, so that a window has 665.4 KB.
+#[test]
+fn socket_memory_is_enough_for_the_best_time_of_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cell.trace");
+    let first = (1..=1_000).flat_map(|ms| std::iter::repeat_n(ms, 10));
+    let times = first.chain((1_010..=10_000).step_by(10));
+    fs::write(&file, times.map(|ms| format!("{ms}\n")).collect::<String>()).unwrap();
+    let path =
+        ["advise", "--from", file.to_str().unwrap(), "--rtt", "40ms", "--loss", "0", "--buffer", "1BDP"];
+    let memory = |more: &[&str]| {
+        let text = document(&[&path[..], &SHORT, more].concat()).to_string();
+        let (_, needed) = text.split_once("receiver: at least ").unwrap_or_else(|| panic!("{text}"));
+        needed.split_once(' ').and_then(|(bytes, _)| bytes.parse::<u64>().ok()).expect("bytes")
+    };
+    let needed = memory(&[]);
+    assert!((1_325_000..1_340_000).contains(&needed), "{needed}");
+    // A rate that is given is constant: 2 x 2 x 65.4 KB.
+    let constant = memory(&["--rate", "13.08 Mbit/s"]);
+    assert!((261_600..=266_240).contains(&constant), "{constant}");
+}
+
 #[test]
 fn what_is_missing_or_wrong_is_told_by_flag() {
     let missing = refused(&["advise", "--rate", "1Gbit/s", "--loss", "0"]);

@@ -56,7 +56,7 @@ impl Host {
     /// Returns what is to be set for an algorithm over a path, in order.
     pub fn steps(&self, spec: &AlgorithmSpec, on_host: &OnHost, path: &Path) -> Vec<Step> {
         let paced = candidates::is_paced(spec);
-        let memory = memory(path.bdp(), path.buffer(), paced);
+        let memory = memory(path.greatest_bdp(), path.buffer(), paced);
         let mut steps = vec![
             buffer("tcp_rmem", "receiver", self.rmem, memory),
             buffer("tcp_wmem", "sender", self.wmem, memory),
@@ -99,7 +99,7 @@ fn default_device(routes: &str) -> Option<String> {
 }
 
 /// Returns the bytes of socket memory that a full window needs, in whole pages, at most what the kernel takes. The window is
-/// the BDP and what the queue holds; an algorithm that paces by a measured rate keeps up to 2 BDP in flight. Half of a socket's
+/// the BDP and what the queue holds, where the path is fastest; an algorithm that paces by a measured rate keeps up to 2 BDP in flight. Half of a socket's
 /// memory is for the overhead of packet buffers (`tcp_adv_win_scale` = 1).
 fn memory(bdp: f64, buffer: Option<f64>, paced: bool) -> u64 {
     const PAGE: u64 = 4096;

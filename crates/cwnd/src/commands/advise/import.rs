@@ -10,6 +10,7 @@ mod mahimahi;
 mod measurements;
 mod ss;
 
+use cwnd_scenario::DeliveryTrace;
 use cwnd_study::input_file::{self, MAX_INPUT};
 use std::path::Path;
 
@@ -26,8 +27,8 @@ pub struct Import {
     pub loss: Finding,
     /// Limit of the bottleneck's queue, bytes.
     pub buffer: Finding,
-    /// Whether the file is a delivery trace, which the simulation follows instead of a constant rate.
-    pub is_trace: bool,
+    /// The delivery trace in the file, if it is one. The simulation follows it instead of a constant rate.
+    pub trace: Option<DeliveryTrace>,
 }
 
 /// One quantity of a path.

@@ -5,8 +5,8 @@ use super::{
     import::{self, Finding, Import},
 };
 use crate::failure::Failure;
-use cwnd_experiment::{ExperimentSpec, FlowGroup, settings};
-use cwnd_scenario::{AlgorithmSpec, ByteSize, Ecn, Problem, QueueLimit, Rate, Scenario, Time};
+use cwnd_experiment::{ExperimentSpec, FlowGroup, TraceFile, greatest_bdp, settings};
+use cwnd_scenario::{AlgorithmSpec, ByteSize, DeliveryTrace, Ecn, Problem, QueueLimit, Rate, Scenario, Time};
 use std::path::PathBuf;
 
 /// A path with the source of each quantity.
@@ -17,7 +17,7 @@ pub struct Path {
     pub quantities: Vec<PathQuantity>,
     /// The delivery trace that the bottleneck follows.
     pub trace: Option<PathBuf>,
-    /// A scenario of one flow over it, without the trace and for a duration of its own.
+    /// A scenario of one flow over it, for a duration of its own.
     pub scenario: Scenario,
 }
 
@@ -97,20 +97,16 @@ impl Path {
         if !problems.is_empty() {
             return Err(Failure::problems(&problems));
         }
-        let scenario = scenario(flags, &quantities)?;
+        let given = !flags.settings.values("rate").is_empty();
+        let trace = import.as_ref().and_then(|import| import.trace.clone()).filter(|_| !given);
+        let followed = flags.from.clone().filter(|_| trace.is_some());
+        let scenario = scenario(flags, &quantities, trace)?;
         if scenario.network.links[scenario.network.bottleneck].rate == Rate::UNLIMITED {
             return Err(Failure::bad_input(
                 "--rate: without a limit nothing distinguishes the algorithms: state that of the narrowest link",
             ));
         }
-        let follows_trace =
-            flags.settings.values("rate").is_empty() && import.as_ref().is_some_and(|import| import.is_trace);
-        Ok(Path {
-            source: import.map(|import| import.source),
-            quantities,
-            trace: flags.from.clone().filter(|_| follows_trace),
-            scenario,
-        })
+        Ok(Path { source: import.map(|import| import.source), quantities, trace: followed, scenario })
     }
 
     /// Returns the (mean) rate of the bottleneck.
@@ -126,6 +122,12 @@ impl Path {
     /// Returns the bandwidth-delay product, bytes on the wire.
     pub fn bdp(&self) -> f64 {
         self.rate().0 as f64 * self.rtt().as_secs_f64() / 8.0
+    }
+
+    /// Returns the bandwidth-delay product where the path is fastest, bytes on the wire: of its trace over any round trip or 100 ms,
+    /// or of the steps of its schedule.
+    pub fn greatest_bdp(&self) -> f64 {
+        (greatest_bdp(self.bdp() as u64, self.bottleneck(), self.rtt()) as f64).max(self.bdp())
     }
 
     /// Returns the limit of the bottleneck's queue, bytes on the wire; none if it has no limit.
@@ -163,8 +165,12 @@ fn text(key: &str, value: f64) -> String {
     }
 }
 
-/// Returns a scenario of one flow with Linux's stack.
-fn scenario(flags: &Flags, quantities: &[PathQuantity]) -> Result<Scenario, Failure> {
+/// Returns a scenario of one flow with Linux's stack, whose bottleneck follows a trace if there is one.
+fn scenario(
+    flags: &Flags,
+    quantities: &[PathQuantity],
+    trace: Option<DeliveryTrace>,
+) -> Result<Scenario, Failure> {
     let mut experiment = ExperimentSpec::default();
     flags.settings.apply(&mut experiment);
     let fixed = [("stack", "linux"), ("topology", "path")];
@@ -173,6 +179,9 @@ fn scenario(flags: &Flags, quantities: &[PathQuantity]) -> Result<Scenario, Fail
         let setting =
             settings::find(key).ok_or_else(|| Failure::broken(format!("there is no setting `{key}`")))?;
         (setting.set)(&mut experiment, text).map_err(|why| Failure::bad_input(format!("--{key}: {why}")))?;
+    }
+    if let Some(trace) = trace {
+        experiment.forward.trace = Some(TraceFile { path: trace.name.clone(), trace: Some(trace) });
     }
     let algorithm =
         AlgorithmSpec { name: super::candidates::NEIGHBOUR.to_owned(), ..AlgorithmSpec::default() };

@@ -134,6 +134,6 @@ fn import(flow: &Flow, connections: usize) -> Import {
         rtt,
         loss,
         buffer,
-        is_trace: false,
+        trace: None,
     }
 }

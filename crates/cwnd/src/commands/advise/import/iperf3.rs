@@ -88,7 +88,7 @@ fn tcp(file: &Value, end: &serde_json::Map<String, Value>, mss: f64) -> Result<I
         rtt,
         loss,
         buffer,
-        is_trace: false,
+        trace: None,
     })
 }
 
@@ -117,7 +117,7 @@ fn udp(file: &Value, end: &serde_json::Map<String, Value>) -> Import {
         rtt: missing(),
         loss,
         buffer: missing(),
-        is_trace: false,
+        trace: None,
     }
 }
 

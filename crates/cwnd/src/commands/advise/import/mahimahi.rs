@@ -16,6 +16,6 @@ pub fn parse(text: &str) -> Result<Import, String> {
         rtt: missing("round-trip times"),
         loss: missing("losses"),
         buffer: missing("queue"),
-        is_trace: true,
+        trace: Some(trace),
     })
 }

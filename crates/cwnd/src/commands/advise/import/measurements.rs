@@ -43,7 +43,14 @@ pub fn parse(text: &str) -> Result<Import, String> {
         _ => String::new(),
     };
     let base = least(rtt);
-    let rate = found(rate, "rate", median, span);
+    let rate = match found(rate, "rate", median, span) {
+        Finding::Found { value, .. } if value < Rate::LEAST.0 as f64 => Finding::missing(format!(
+            "the median of its {} rates is {value:.0} bit/s, as of a path that is mostly down; {} is the least",
+            rate.len(),
+            Rate::LEAST
+        )),
+        found => found,
+    };
     let buffer = match (percentile(rtt, 100.0), base, rate.value()) {
         (Some(longest), Some(base), Some(rate)) => buffer(longest, base, rate, "greatest rtt of"),
         _ => Finding::missing("it takes both the columns `rate` and `rtt`"),
@@ -62,7 +69,7 @@ pub fn parse(text: &str) -> Result<Import, String> {
         rtt: found(rtt, "rtt", least, format!("least of {} values", rtt.len())),
         loss: found(loss, "loss", mean, format!("mean of {} values", loss.len())),
         buffer,
-        is_trace: false,
+        trace: None,
     })
 }
 
@@ -107,6 +114,14 @@ fn split_unit(header: &str) -> (String, String) {
     (name.trim().to_lowercase(), unit.trim_end_matches([')', ']']).trim().to_owned())
 }
 
+/// Returns whether a rate is 0, with or without one of the units of rates.
+fn is_zero(text: &str) -> bool {
+    let number = text.trim_end_matches(|c: char| !c.is_ascii_digit() && c != '.');
+    let unit = text[number.len()..].trim();
+    let is_unit = unit.is_empty() || format!("1000000 {unit}").parse::<Rate>().is_ok();
+    number.parse::<f64>() == Ok(0.0) && !number.starts_with('-') && is_unit
+}
+
 /// Reads a cell with the parser of the flags; a bare number has the unit of its header.
 fn value(place: usize, cell: &str, unit: &str) -> Result<f64, String> {
     let text = match cell.parse::<f64>() {
@@ -115,6 +130,8 @@ fn value(place: usize, cell: &str, unit: &str) -> Result<f64, String> {
     };
     let text = text.trim();
     let parsed = match COLUMNS[place] {
+        // Nothing was delivered in this time, as in an outage.
+        "rate" if is_zero(text) => return Ok(0.0),
         "rate" => text.parse::<Rate>().map(|rate| rate.0 as f64),
         "loss" => text.parse::<Probability>().map(Probability::value),
         // A Unix time is later than any time of a simulation, and needs no unit.

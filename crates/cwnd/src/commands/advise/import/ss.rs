@@ -127,7 +127,7 @@ impl Connection {
             (Some(longest), Some(base), Some(rate)) => buffer(longest, base, rate, "greatest smoothed `rtt`"),
             _ => Finding::missing("it takes `rtt` and `delivery_rate`"),
         };
-        Import { source, rate, rtt, loss, buffer, is_trace: false }
+        Import { source, rate, rtt, loss, buffer, trace: None }
     }
 }
 

@@ -104,6 +104,26 @@ fn a_csv_has_its_units_in_cells_or_in_the_header() {
 }
 
 #[test]
+fn a_csv_may_have_times_without_a_rate() {
+    let outage = import(b"time (s),rate (Mbit/s),rtt (ms)\n0,20,50\n1,5,60\n2,0,90\n3,30,70\n");
+    // Between 5 and 20 Mbit/s.
+    assert_eq!(outage.rate.value(), Some(12.5e6));
+    for zero in ["0 Mbit/s", "0", "0.0 kbps"] {
+        let text = format!("time,rate\n0,8 Mbit/s\n1,{zero}\n2,9 Mbit/s\n");
+        assert_eq!(import(text.as_bytes()).rate.value(), Some(8e6), "{zero}");
+    }
+    let down = import(b"time (s),rate (Mbit/s)\n0,0\n1,0\n2,30\n");
+    assert_eq!(
+        missing(&down.rate),
+        "the median of its 3 rates is 0 bit/s, as of a path that is mostly down; 1 kbit/s is the least"
+    );
+    for wrong in ["-1 Mbit/s", "-0 Mbit/s", "0 ms", "0.1 bit/s"] {
+        let why = parse(format!("time,rate\n0,{wrong}\n").as_bytes()).unwrap_err();
+        assert!(why.starts_with(&format!("line 2, column `rate`: `{wrong}`: ")), "{why}");
+    }
+}
+
+#[test]
 fn what_is_wrong_with_a_csv_is_told_with_its_place() {
     let refused = |text: &str| parse(text.as_bytes()).unwrap_err();
     assert_eq!(
@@ -121,7 +141,7 @@ fn a_mahimahi_trace_tells_the_rate_alone() {
     // Ten opportunities of 1,500 B in 100 ms are 1.2 Mbit/s.
     let import = import(b"10\n20\n30\n40\n50\n60\n70\n80\n90\n100\n");
     assert_eq!(import.rate.value(), Some(1.2e6));
-    assert!(import.is_trace);
+    assert_eq!(import.trace.map(|trace| trace.times_ms.len()), Some(10));
     missing(&import.rtt);
     missing(&import.loss);
     missing(&import.buffer);
