@@ -7,7 +7,7 @@ pub(super) mod candidates;
 mod criterion;
 mod flags;
 mod host;
-mod import;
+pub(super) mod import;
 mod json;
 mod path;
 mod ranking;
