@@ -11,6 +11,7 @@ use crate::output;
 use cwnd_metrics::statistics::Summary;
 use cwnd_plot::number::thousands;
 use cwnd_report::table::{Align, Table};
+use cwnd_scenario::Time;
 
 /// Returns a table whose columns have a heading, a unit and an alignment.
 fn table(columns: &[(&str, &str, Align)], rows: Vec<Vec<String>>) -> Table {
@@ -46,7 +47,7 @@ impl Recommendation<'_> {
         }
         let mut table =
             Table::new([("path", Align::Left), ("", Align::Left), ("source", Align::Left)]).indent(2);
-        for quantity in &self.path.quantities {
+        for quantity in self.path.stated() {
             table.row([quantity.title, &quantity.text, &quantity.source]);
         }
         text += &table.to_string();
@@ -56,8 +57,12 @@ impl Recommendation<'_> {
         };
         let flows =
             if self.flows == "1" { "1 long flow".to_owned() } else { format!("{} long flows", self.flows) };
+        let warm_up = match self.study.warm_up {
+            Time::ZERO => String::new(),
+            warm_up => format!(", of which {warm_up} is a warm-up that is not counted,"),
+        };
         let about = format!(
-            "1 BDP = {} B. {flows}{short} of each algorithm, with Linux's TCP, for {} from each of {} seeds; means ± half a \
+            "1 BDP = {} B. {flows}{short} of each algorithm, with Linux's TCP, for {}{warm_up} from each of {} seeds; means ± half a \
              95 % confidence interval (Student's t).",
             thousands(self.path.bdp(), 0),
             self.study.duration,
