@@ -123,6 +123,28 @@ fn every_setting_of_the_path_is_stated() {
 }
 
 #[test]
+fn the_recommendation_claims_only_what_was_found() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let one = words(&printed(&small(&["--algorithms", "cubic-linux"])));
+    assert!(
+        one.contains("It is the only candidate.")
+            && one.contains("Use cubic-linux: it is the only candidate."),
+        "{one}"
+    );
+    assert!(!one.contains("overlap") && !one.contains("better than"), "{one}");
+
+    let lost = ["--loss", "1", "--algorithms", "cubic-linux,newreno"];
+    let lost: Vec<&str> =
+        small(&[]).into_iter().filter(|word| !["--loss", "0.01%"].contains(word)).chain(lost).collect();
+    let none = words(&printed(&lost));
+    assert!(none.contains("Nothing is recommended: every throughput is 0"), "{none}");
+    assert!(!none.contains("equally good") && !none.contains("as good") && !none.contains("Use "), "{none}");
+    let document = document(&[&lost[..], &["--json"]].concat());
+    assert!(document["recommended"].is_null(), "{document}");
+    assert!(document["because"].as_str().unwrap().starts_with("every throughput is 0"), "{document}");
+}
+
+#[test]
 fn the_study_that_is_printed_gives_the_same_runs() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

@@ -41,8 +41,8 @@ pub fn document(recommendation: &Recommendation<'_>, command: &str) -> String {
         },
         "ranking": ranking.rows.iter().enumerate().map(|(place, row)| of_row(place, row)).collect::<Vec<_>>(),
         "cubic_beside_cubic": of_neighbour(&ranking.reference),
-        "recommended": choice.as_ref().map(|(row, _)| row.spec.to_string()),
-        "because": choice.as_ref().map(|(_, why)| why),
+        "recommended": choice.as_ref().ok().map(|(row, _)| row.spec.to_string()),
+        "because": choice.as_ref().map_or_else(|why| why, |(_, why)| why),
         "steps": steps
             .iter()
             .map(|step| json!({ "command": step.command, "why": step.why, "done": step.done }))
