@@ -91,7 +91,6 @@ impl Diff {
             changes.push("nothing could be compared".to_owned());
         }
         let differ = self.comparisons.iter().filter(|comparison| !comparison.identical).count();
-        let have = |count: usize| if count == 1 { "has" } else { "have" };
         let mut add = |count: usize, phrase: String| {
             if count > 0 {
                 changes.push(phrase);
@@ -101,15 +100,15 @@ impl Diff {
         for (cells, side) in [(&self.only_first, "first"), (&self.only_second, "second")] {
             add(cells.len(), format!("cells that only the {side} results have: {}", cells.len()));
         }
-        add(self.unpaired, format!("{} {} no partner", counted(self.unpaired, "run"), have(self.unpaired)));
-        let values = self.unpaired_values;
-        add(values, format!("{} {} no partner", counted(values, "value"), have(values)));
+        add(self.unpaired, format!("{} no partner", have(self.unpaired, "run")));
+        add(self.unpaired_values, format!("{} no partner", have(self.unpaired_values, "value")));
         changes
     }
 }
 
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+/// Writes a number of things and "has" or "have".
+fn have(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what} has") } else { format!("{count} {what}s have") }
 }
 
 /// Compares two results.
@@ -149,12 +148,14 @@ pub fn diff(first: &Results, second: &Results, metrics: Metrics<'_>) -> Diff {
     }
     if unpaired > 0 {
         notes.push(format!(
-            "{unpaired} runs have no partner: a seed that the other side lacks, or a run that is missing or failed"
+            "{} no partner: a seed that the other side lacks, or a run that is missing or failed",
+            have(unpaired, "run")
         ));
     }
     if unpaired_values > 0 {
         notes.push(format!(
-            "{unpaired_values} values have no partner: the run of one side alone has the metric"
+            "{} no partner: the run of one side alone has the metric",
+            have(unpaired_values, "value")
         ));
     }
     if without_both > 0 {

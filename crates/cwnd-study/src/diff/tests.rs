@@ -115,6 +115,7 @@ fn a_run_that_failed_on_one_side_is_a_change() {
     second.runs[4].state = RunState::Failed("out of memory".to_owned());
     let one_side = diff(&results(study(), base), &second, Metrics::Named);
     assert!(one_side.comparisons.iter().all(|comparison| comparison.identical));
+    assert!(one_side.notes[0].starts_with("1 run has no partner: "), "{:?}", one_side.notes);
     assert_eq!((one_side.unpaired, one_side.changes()), (1, vec!["1 run has no partner".to_owned()]));
     // Failed on both sides, it is equal; the note says that it was not compared.
     let both = diff(&second, &second, Metrics::Named);

@@ -122,7 +122,7 @@ impl Recommendation<'_> {
             }
             several => format!("{several} are equally good: their intervals overlap with that of the first."),
         };
-        let others = match good == self.ranking.rows.len() {
+        let others = match good == 0 || good == self.ranking.rows.len() {
             true => "",
             false => " For the others the difference from the first is shown, paired by seed.",
         };
