@@ -20,6 +20,10 @@ pub struct Diff {
     pub only_first: Vec<String>,
     /// Cells that only the second have.
     pub only_second: Vec<String>,
+    /// Runs of cells in both results that only one side has: of a seed that the other lacks, or missing or failed there.
+    pub unpaired: usize,
+    /// Values that only one run of a pair has, of the metrics that are compared.
+    pub unpaired_values: usize,
     /// What hinders the comparison, a sentence each: axes of one side, runs that are missing or failed.
     pub notes: Vec<String>,
 }
@@ -73,11 +77,38 @@ impl Comparison {
 }
 
 impl Diff {
-    /// Whether anything at all differs: a bit of a value, or which cells there are.
+    /// Returns whether [`Diff::changes`] has any.
     pub fn is_change(&self) -> bool {
-        let differs = self.comparisons.iter().any(|comparison| !comparison.identical);
-        differs || !self.only_first.is_empty() || !self.only_second.is_empty()
+        !self.changes().is_empty()
     }
+
+    /// Returns what counts as a change, a phrase each: a bit of a value; cells, runs or values that only one side has; and
+    /// that nothing could be compared. None if all is there on both sides and equal.
+    pub fn changes(&self) -> Vec<String> {
+        let total = self.comparisons.len();
+        let mut changes = Vec::new();
+        if total == 0 {
+            changes.push("nothing could be compared".to_owned());
+        }
+        let differ = self.comparisons.iter().filter(|comparison| !comparison.identical).count();
+        let mut add = |count: usize, phrase: String| {
+            if count > 0 {
+                changes.push(phrase);
+            }
+        };
+        add(differ, format!("not identical to the bit: {differ} of {total} comparisons"));
+        for (cells, side) in [(&self.only_first, "first"), (&self.only_second, "second")] {
+            add(cells.len(), format!("cells that only the {side} results have: {}", cells.len()));
+        }
+        add(self.unpaired, format!("{} no partner", have(self.unpaired, "run")));
+        add(self.unpaired_values, format!("{} no partner", have(self.unpaired_values, "value")));
+        changes
+    }
+}
+
+/// Writes a number of things and "has" or "have".
+fn have(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what} has") } else { format!("{count} {what}s have") }
 }
 
 /// Compares two results.
@@ -89,7 +120,7 @@ pub fn diff(first: &Results, second: &Results, metrics: Metrics<'_>) -> Diff {
         in_order.iter().map(|(labels, cell)| (labels.as_slice(), *cell)).collect();
     let metrics = names(first, second, metrics);
     let mut comparisons = Vec::new();
-    let mut unpaired = 0;
+    let (mut unpaired, mut unpaired_values, mut without_both) = (0, 0, 0);
     let mut settings = Differences::new();
     for (labels, cell) in &cells {
         let Some(other) = others.get(labels.as_slice()) else { continue };
@@ -97,7 +128,15 @@ pub fn diff(first: &Results, second: &Results, metrics: Metrics<'_>) -> Diff {
         let (ours, theirs) = (by_seed(first, *cell), by_seed(second, *other));
         let seeds: BTreeSet<&u64> = ours.keys().chain(theirs.keys()).collect();
         unpaired += seeds.iter().filter(|s| !(ours.contains_key(*s) && theirs.contains_key(*s))).count();
+        let of_second: BTreeSet<u64> = second.runs_of(*other).iter().map(|run| run.seed).collect();
+        let is_in_neither = |seed: &u64| of_second.contains(seed) && !seeds.contains(seed);
+        without_both += first.runs_of(*cell).iter().filter(|run| is_in_neither(&run.seed)).count();
         for metric in &metrics {
+            let has_one = |seed: &u64| match (ours.get(seed), theirs.get(seed)) {
+                (Some(run), Some(other)) => run.get(metric).is_some() != other.get(metric).is_some(),
+                _ => false,
+            };
+            unpaired_values += seeds.iter().filter(|seed| has_one(seed)).count();
             let pairs: Vec<(f64, f64)> = ours
                 .iter()
                 .filter_map(|(seed, run)| Some((*run.get(metric)?, *theirs.get(seed)?.get(metric)?)))
@@ -109,7 +148,20 @@ pub fn diff(first: &Results, second: &Results, metrics: Metrics<'_>) -> Diff {
     }
     if unpaired > 0 {
         notes.push(format!(
-            "{unpaired} runs have no partner: a seed that the other side lacks, or a run that is missing or failed"
+            "{} no partner: a seed that the other side lacks, or a run that is missing or failed",
+            have(unpaired, "run")
+        ));
+    }
+    if unpaired_values > 0 {
+        notes.push(format!(
+            "{} no partner: the run of one side alone has the metric",
+            have(unpaired_values, "value")
+        ));
+    }
+    if without_both > 0 {
+        notes.push(format!(
+            "{} missing or failed on both sides, and not compared",
+            if without_both == 1 { "1 run is".to_owned() } else { format!("{without_both} runs are") }
         ));
     }
     notes.extend(settings.iter().map(|(key, (first, second, cells))| match cells {
@@ -126,7 +178,7 @@ pub fn diff(first: &Results, second: &Results, metrics: Metrics<'_>) -> Diff {
         alone.map(|(labels, _)| labels.join(", ")).collect::<Vec<_>>()
     };
     let (only_first, only_second) = (alone(&cells, &in_order), alone(&in_order, &cells));
-    Diff { only_first, only_second, comparisons, notes }
+    Diff { comparisons, only_first, only_second, unpaired, unpaired_values, notes }
 }
 
 /// The settings that differ: the values in the first cell in which they do, and in how many they do.

@@ -53,6 +53,9 @@ pub(crate) struct Tally {
     places: usize,
     /// Those without one.
     missing: usize,
+    /// Cells of these, and those of them without a value in any repeat.
+    cells_of_missing: BTreeSet<usize>,
+    silent: BTreeSet<usize>,
     /// Those with fewer repeats than the study has.
     partial: usize,
     /// Whether any has an interval.
@@ -68,7 +71,12 @@ impl Tally {
         let estimate = Estimate::of(results, cells, metric);
         self.places += usize::from(!cells.is_empty());
         match estimate {
-            None => self.missing += usize::from(!cells.is_empty()),
+            None => {
+                self.missing += usize::from(!cells.is_empty());
+                self.cells_of_missing.extend(cells);
+                let is_silent = |cell: &&usize| Estimate::of(results, &[**cell], metric).is_none();
+                self.silent.extend(cells.iter().filter(is_silent));
+            }
             Some(estimate) => {
                 self.partial += usize::from(estimate.count < results.study.repeats as usize);
                 self.has_interval |= estimate.half.is_some();
@@ -94,7 +102,7 @@ impl Tally {
         });
         let places = self.places;
         if self.missing > 0 && self.missing == places {
-            notes.push("No run has a value of it.".into());
+            notes.push(self.why_all_are_missing());
         } else if self.missing > 0 {
             let are = if self.missing == 1 { "is" } else { "are" };
             notes.push(format!("{} of {places} values {are} missing {how}.", self.missing));
@@ -111,5 +119,18 @@ impl Tally {
             count => notes.push(format!("{count} means rest on fewer repeats.")),
         }
         notes
+    }
+
+    /// Says why no place has a value: a mean over several cells needs a repeat with a value in each.
+    fn why_all_are_missing(&self) -> String {
+        let cells = self.cells_of_missing.len();
+        match self.silent.len() {
+            silent if silent == cells => "No run has a value of it.".to_owned(),
+            0 => "No mean has a repeat with a value in all its combinations.".to_owned(),
+            silent => {
+                let have = if silent == 1 { "has" } else { "have" };
+                format!("{silent} of {cells} combinations {have} no value in any repeat, so no mean has one.")
+            }
+        }
     }
 }

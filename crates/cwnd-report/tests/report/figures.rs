@@ -134,6 +134,33 @@ fn bars() {
     insta::assert_snapshot!(svg(kind, &[]));
 }
 
+/// Cells 0 to 2 are those of the first variant, 3 to 5 those of the second.
+#[test]
+fn means_over_combinations_without_a_value_are_explained() {
+    let said = |is_missing: fn(usize, u32) -> bool| {
+        let mut results = small();
+        let measured = results.runs[0].state.clone();
+        for run in &mut results.runs {
+            run.state = if is_missing(run.cell, run.repeat) { RunState::Missing } else { measured.clone() };
+        }
+        let kind = FigureKind::Bars { x: named("variant"), y: named("throughput_bps"), series: None };
+        let svg = svg_of(results, kind, &[]);
+        let description = svg.split_once("<desc>").and_then(|(_, rest)| rest.split_once("</desc>"));
+        description.expect("a description").0.to_owned()
+    };
+    let averaged = "Throughput by variant. Means of up to 3 repeats, averaged over buffer.";
+    assert_eq!(said(|_, _| true), format!("{averaged} No run has a value of it."));
+    assert_eq!(
+        said(|cell, _| cell == 0 || cell == 4),
+        format!("{averaged} 2 of 6 combinations have no value in any repeat, so no mean has one.")
+    );
+    // Each combination has a value in some repeat, and no two have one in the same.
+    assert_eq!(
+        said(|cell, repeat| cell % 3 != repeat as usize),
+        format!("{averaged} No mean has a repeat with a value in all its combinations.")
+    );
+}
+
 /// The sign of a missing value is drawn once in the panel and once in the legend.
 #[test]
 fn combinations_that_a_study_leaves_out_have_no_sign_of_a_missing_value() {

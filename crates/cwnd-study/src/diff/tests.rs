@@ -93,6 +93,44 @@ fn pairs_are_made_by_seed() {
         diff.notes,
         ["9 runs have no partner: a seed that the other side lacks, or a run that is missing or failed"]
     );
+    // What both have is equal to the bit, and yet the results are not the same.
+    assert_eq!(diff.unpaired, 9);
+    assert_eq!(diff.changes(), ["9 runs have no partner"]);
+}
+
+#[test]
+fn results_without_a_common_run_are_a_change() {
+    let other = Study { seed: 100, ..study() };
+    let apart = diff(&results(study(), base), &results(other, base), Metrics::All);
+    assert!(apart.comparisons.is_empty());
+    assert_eq!(apart.changes(), ["nothing could be compared", "24 runs have no partner"]);
+    let nothing = diff(&results(study(), |_, _| None), &results(study(), |_, _| None), Metrics::All);
+    assert_eq!(nothing.changes(), ["nothing could be compared"]);
+    assert_eq!(nothing.notes, ["12 runs are missing or failed on both sides, and not compared"]);
+}
+
+#[test]
+fn a_run_that_failed_on_one_side_is_a_change() {
+    let mut second = results(study(), base);
+    second.runs[4].state = RunState::Failed("out of memory".to_owned());
+    let one_side = diff(&results(study(), base), &second, Metrics::Named);
+    assert!(one_side.comparisons.iter().all(|comparison| comparison.identical));
+    assert!(one_side.notes[0].starts_with("1 run has no partner: "), "{:?}", one_side.notes);
+    assert_eq!((one_side.unpaired, one_side.changes()), (1, vec!["1 run has no partner".to_owned()]));
+    // Failed on both sides, it is equal; the note says that it was not compared.
+    let both = diff(&second, &second, Metrics::Named);
+    assert!(!both.is_change());
+    assert_eq!(both.notes, ["1 run is missing or failed on both sides, and not compared"]);
+}
+
+#[test]
+fn a_value_of_one_side_is_a_change() {
+    let mut second = results(study(), base);
+    second.runs[0].state = RunState::Done([("throughput_bps".to_owned(), 1.0)].into());
+    let diff = diff(&results(study(), base), &second, Metrics::All);
+    assert!(diff.comparisons.iter().all(|comparison| comparison.identical));
+    assert_eq!((diff.unpaired, diff.unpaired_values), (0, 1));
+    assert_eq!(diff.changes(), ["1 value has no partner"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ pub(super) mod candidates;
 mod criterion;
 mod flags;
 mod host;
-mod import;
+pub(super) mod import;
 mod json;
 mod path;
 mod ranking;
@@ -71,8 +71,8 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     let ranking =
         Ranking::of(&results, &advise.cells, &candidates, &flags.criterion, &Modules::of_this_host());
     let steps = match ranking.choice() {
-        Some((row, _)) => Host::of_this_host().steps(&row.spec, &row.on_host, &path),
-        None => Vec::new(),
+        Ok((row, _)) => Host::of_this_host().steps(&row.spec, &row.on_host, &path),
+        Err(_) => Vec::new(),
     };
     let recommendation = Recommendation {
         path: &path,

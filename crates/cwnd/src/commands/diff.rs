@@ -63,7 +63,8 @@ pub struct Flags {
     #[arg(long)]
     json: bool,
 
-    /// Leave with exit code 1 if anything differs, be it a bit.
+    /// Leave with exit code 1 if anything differs, be it a bit, if a cell, a run or a value is on one side alone (a run that is
+    /// missing or failed on the other side, too), or if nothing can be compared.
     #[arg(long)]
     fail_on_change: bool,
 
@@ -117,7 +118,7 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
         false => show::text(&diff, names, flags.all, &|name| measure(name, &second, &first)),
     })?;
     match flags.fail_on_change && diff.is_change() {
-        true => Err(Failure::broken("the results differ")),
+        true => Err(Failure::broken(format!("--fail-on-change: {}", diff.changes().join("; ")))),
         false => Ok(()),
     }
 }

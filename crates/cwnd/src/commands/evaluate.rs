@@ -241,6 +241,10 @@ fn evaluate(flags: &Flags, engines_of: EnginesOf<'_>) -> Result<Evaluation, Fail
     }
 
     let part = part(flags);
+    // A criterion without studies has made none.
+    output_file::create_directory(&directory).map_err(|error| {
+        Failure::bad_input(format!("cannot create the directory `{}`: {error}", directory.display()))
+    })?;
     let file = directory.join(format!("ledger{part}.json"));
     let json =
         serde_json::to_string_pretty(&ledger).map_err(|error| Failure::broken(error.to_string()))? + "\n";

@@ -93,6 +93,57 @@ fn the_document_has_base_units_and_both_harms() {
     assert!((0.2..0.8).contains(&harm), "{harm}");
 }
 
+/// The table, the document and the study name all that makes the path, and what of the runs is counted.
+#[test]
+fn every_setting_of_the_path_is_stated() {
+    let given = [
+        ("queue", "fq-codel"),
+        ("jitter", "uniform:5 ms"),
+        ("policer", "3 Mbit/s, 100 KB"),
+        ("reverse-rate", "1 Mbit/s"),
+        ("mtu", "9000"),
+    ];
+    let flags: Vec<String> =
+        given.iter().flat_map(|(key, value)| [format!("--{key}"), (*value).to_owned()]).collect();
+    let flags: Vec<&str> = flags.iter().map(String::as_str).chain(["--algorithms", "newreno"]).collect();
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = words(&printed(&small(&flags)));
+    let document = document(&small(&[&flags[..], &["--json"]].concat()));
+    let study = printed(&small(&[&flags[..], &["--print-study"]].concat()));
+    for (key, value) in given {
+        assert!(text.contains(&format!("{key} {value} given by --{key}")), "{key}: {text}");
+        assert_eq!(document["path"]["settings"][key]["value"], value);
+        assert!(study.contains(&format!("\"{key}: {value} (given by --{key})\",")), "{key}: {study}");
+    }
+    assert!(
+        text.contains("for 6 s, of which 1 s is a warm-up that is not counted, from each of 3 seeds"),
+        "{text}"
+    );
+    assert_eq!(document["warm_up_s"], 1.0);
+}
+
+#[test]
+fn the_recommendation_claims_only_what_was_found() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let one = words(&printed(&small(&["--algorithms", "cubic-linux"])));
+    assert!(
+        one.contains("It is the only candidate.")
+            && one.contains("Use cubic-linux: it is the only candidate."),
+        "{one}"
+    );
+    assert!(!one.contains("overlap") && !one.contains("better than"), "{one}");
+
+    let lost = ["--loss", "1", "--algorithms", "cubic-linux,newreno"];
+    let lost: Vec<&str> =
+        small(&[]).into_iter().filter(|word| !["--loss", "0.01%"].contains(word)).chain(lost).collect();
+    let none = words(&printed(&lost));
+    assert!(none.contains("Nothing is recommended: every throughput is 0"), "{none}");
+    assert!(!none.contains("equally good") && !none.contains("as good") && !none.contains("Use "), "{none}");
+    let document = document(&[&lost[..], &["--json"]].concat());
+    assert!(document["recommended"].is_null(), "{document}");
+    assert!(document["because"].as_str().unwrap().starts_with("every throughput is 0"), "{document}");
+}
+
 #[test]
 fn the_study_that_is_printed_gives_the_same_runs() {
     let folder = tempfile::tempdir().unwrap();

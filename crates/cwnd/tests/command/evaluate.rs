@@ -176,3 +176,15 @@ fn a_file_of_parameters_is_evaluated() {
     assert_eq!(document["candidate"], "cubic:beta=0.8");
     assert_eq!(document["rows"].as_array().expect("rows").len(), 1);
 }
+
+/// Section 7.10 is not applicable to one algorithm, and has no studies that make the directory.
+#[test]
+fn a_section_without_studies_has_a_ledger() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("not").join("there");
+    let document = ledger(&out, "elastic", "7.10", &[]);
+    assert_eq!(document["rows"].as_array().expect("rows").len(), 1);
+    for file in ["ledger-against-cubic-7.10.json", "index-against-cubic-7.10.html"] {
+        assert!(out.join(file).is_file(), "{file}");
+    }
+}

@@ -120,6 +120,11 @@ fn the_first_difference_of_two_recordings_is_named() {
     let log = fs::read_to_string(&linux).unwrap();
     fs::write(&rack, &log[..log.len() - 10]).unwrap();
     assert!(refused(&["diff", &linux, &rack]).contains(&format!("{rack}:{}:", log.lines().count())));
+    let capture = directory.path().join("linux.pcapng").to_str().unwrap().to_owned();
+    printed(&[&["compare", "cubic", "--pcap", &capture][..], &SHORT].concat());
+    let message = refused(&["diff", &linux, &capture]);
+    assert!(message.contains(&format!("`{capture}` is a packet capture")), "{message}");
+    assert!(message.contains("compare two qlog files, which a run writes with `--qlog FILE`"), "{message}");
     assert!(refused(&["diff", &linux, directory.path().to_str().unwrap()]).contains("is a file and"));
     assert!(refused(&["diff", &linux, &linux, "--relative", "2"]).contains("--relative: `2` is no ratio"));
 }

@@ -47,7 +47,7 @@ fn every_command_of_the_tutorial_works() {
     for part in ["Nothing is wrong with it", "30 runs", "Identical to the bit"] {
         assert!(printed.contains(part), "{part} in {printed}");
     }
-    // The study is run twice here, and once more with further repeats.
+    // The study is run twice here, and once more elsewhere.
     assert_eq!(printed.matches("reproduced\n").count(), 6, "{printed}");
     assert!(!printed.contains("not reproduced"), "{printed}");
     for file in ["windows.svg", "results/buffers/report.html", "figures/rtt.svg", "buffers.csv"] {

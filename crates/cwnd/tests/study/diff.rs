@@ -57,8 +57,38 @@ fn a_change_fails_only_if_asked() {
     place.printed(&["diff", "before", "before", "--all", "--fail-on-change"]);
     let output = place.cwnd(&["diff", "before", "after", "--fail-on-change"]);
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(text(&output.stderr), "error: the results differ\n");
+    assert_eq!(
+        text(&output.stderr),
+        "error: --fail-on-change: not identical to the bit: 1 of 4 comparisons\n"
+    );
     assert!(text(&output.stdout).contains("Changed with significance"));
     let said = place.refused(2, &["diff", "before", "after", "--metric", "throughput"]);
     assert_eq!(said, "error: --metric: no run has a metric `throughput`; did you mean `throughput_bps`?\n");
+}
+
+#[test]
+fn results_with_other_runs_are_a_change() {
+    let place = two_results();
+    let run = |out: &str, more: &[&str]| {
+        place.printed(&[&["run", "quick.toml", "--quiet", "--out", out][..], more].concat());
+    };
+    run("fewer", &["--repeats", "2"]);
+    let fails = |other: &str, why: &str| {
+        let output = place.cwnd(&["diff", "after", other, "--fail-on-change"]);
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(1), format!("error: {why}\n")));
+        let json: serde_json::Value =
+            serde_json::from_str(&place.printed(&["diff", "after", other, "--json"])).unwrap();
+        assert_eq!(json["changed"], true);
+        json["unpaired"].as_u64().unwrap()
+    };
+    assert_eq!(fails("fewer", "--fail-on-change: 4 runs have no partner"), 4);
+    fs::write(
+        place.path("quick.toml"),
+        SMALL
+            .replace("repeats = 4", "repeats = 4\nseed = 100")
+            .replace("values = [\"one\"]", "values = [\"newreno\"]"),
+    )
+    .unwrap();
+    run("seeds", &[]);
+    assert_eq!(fails("seeds", "--fail-on-change: nothing could be compared; 16 runs have no partner"), 16);
 }

@@ -10,6 +10,8 @@ mod mahimahi;
 mod measurements;
 mod ss;
 
+pub use capture::is_capture;
+
 use cwnd_scenario::DeliveryTrace;
 use cwnd_study::input_file::{self, MAX_INPUT};
 use std::path::Path;

@@ -2,6 +2,7 @@
 
 use super::{
     criterion::Quantity,
+    path::PathQuantity,
     ranking::{Neighbour, Row},
     text::Recommendation,
 };
@@ -12,18 +13,18 @@ use serde_json::{Map, Value, json};
 /// Returns the document, with a newline. All values are in base units: bit/s, seconds, bytes, shares of 1.
 pub fn document(recommendation: &Recommendation<'_>, command: &str) -> String {
     let Recommendation { path, study, criterion, ranking, steps, .. } = recommendation;
-    let quantities: Map<String, Value> = (path.quantities.iter())
-        .map(|quantity| {
-            (quantity.key.to_owned(), json!({ "value": quantity.text, "source": quantity.source }))
-        })
-        .collect();
+    let stated = |all: &[PathQuantity]| -> Map<String, Value> {
+        let value = |one: &PathQuantity| json!({ "value": one.text, "source": one.source });
+        all.iter().map(|one| (one.key.to_owned(), value(one))).collect()
+    };
     let choice = ranking.choice();
     json::pretty(&json!({
         "version": env!("CARGO_PKG_VERSION"),
         "command": command,
         "path": {
             "from": path.source,
-            "quantities": quantities,
+            "quantities": stated(&path.quantities),
+            "settings": stated(&path.settings),
             "rate_bps": path.rate().0,
             "base_rtt_s": path.rtt().as_secs_f64(),
             "bdp_bytes": path.bdp(),
@@ -31,6 +32,7 @@ pub fn document(recommendation: &Recommendation<'_>, command: &str) -> String {
         },
         "short_flows": study.short_flows,
         "duration_s": study.duration.as_secs_f64(),
+        "warm_up_s": study.warm_up.as_secs_f64(),
         "repeats": recommendation.repeats,
         "criterion": {
             "for": criterion.to_string(),
@@ -39,8 +41,8 @@ pub fn document(recommendation: &Recommendation<'_>, command: &str) -> String {
         },
         "ranking": ranking.rows.iter().enumerate().map(|(place, row)| of_row(place, row)).collect::<Vec<_>>(),
         "cubic_beside_cubic": of_neighbour(&ranking.reference),
-        "recommended": choice.as_ref().map(|(row, _)| row.spec.to_string()),
-        "because": choice.as_ref().map(|(_, why)| why),
+        "recommended": choice.as_ref().ok().map(|(row, _)| row.spec.to_string()),
+        "because": choice.as_ref().map_or_else(|why| why, |(_, why)| why),
         "steps": steps
             .iter()
             .map(|step| json!({ "command": step.command, "why": step.why, "done": step.done }))

@@ -1,4 +1,4 @@
-//! The path that is simulated: four quantities, each with its source.
+//! The path that is simulated: four quantities, each with its source, and the other settings that were given.
 
 use super::{
     flags::Flags,
@@ -15,6 +15,8 @@ pub struct Path {
     pub source: Option<String>,
     /// Rate, RTT, loss and buffer, in this order.
     pub quantities: Vec<PathQuantity>,
+    /// The other settings of the path that were given, in the order of the flags.
+    pub settings: Vec<PathQuantity>,
     /// The delivery trace that the bottleneck follows.
     pub trace: Option<PathBuf>,
     /// A scenario of one flow over it, for a duration of its own.
@@ -106,7 +108,18 @@ impl Path {
                 "--rate: without a limit nothing distinguishes the algorithms: state that of the narrowest link",
             ));
         }
-        Ok(Path { source: import.map(|import| import.source), quantities, trace: followed, scenario })
+        Ok(Path {
+            source: import.map(|import| import.source),
+            quantities,
+            settings: settings_given(flags),
+            trace: followed,
+            scenario,
+        })
+    }
+
+    /// Returns the quantities and then the other settings that were given.
+    pub fn stated(&self) -> impl Iterator<Item = &PathQuantity> {
+        self.quantities.iter().chain(&self.settings)
     }
 
     /// Returns the (mean) rate of the bottleneck.
@@ -163,6 +176,22 @@ fn text(key: &str, value: f64) -> String {
         _ if value == 0.0 => "0".to_owned(),
         _ => format!("{value:.3e}"),
     }
+}
+
+/// Returns the settings that are of the path, and none of its four quantities.
+fn settings_given(flags: &Flags) -> Vec<PathQuantity> {
+    const OF_RUNS: [&str; 3] = ["flows", "duration", "warm-up"];
+    let is_quantity = |key: &str| QUANTITIES.iter().any(|(own, ..)| *own == key);
+    let given = flags.settings.given().iter();
+    given
+        .filter(|given| !OF_RUNS.contains(&given.setting.key) && !is_quantity(given.setting.key))
+        .map(|given| PathQuantity {
+            key: given.setting.key,
+            title: given.setting.key,
+            text: given.values.join(", "),
+            source: format!("given by --{}", given.setting.key),
+        })
+        .collect()
 }
 
 /// Returns a scenario of one flow with Linux's stack, whose bottleneck follows a trace if there is one.

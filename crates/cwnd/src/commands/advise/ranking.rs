@@ -1,7 +1,7 @@
 //! From the runs to a ranked list: means with 95 % intervals, which are as good as the first, and harm to CUBIC.
 
 use super::{
-    candidates::{Modules, OnHost},
+    candidates::{Modules, NEIGHBOUR, OnHost},
     criterion::{Criterion, Quantity},
     study::{Cells, LOSS, NEIGHBOUR_RTT, NEIGHBOUR_THROUGHPUT},
 };
@@ -151,8 +151,16 @@ impl Ranking {
 
     /// Returns the candidate that is recommended, and why. Of those that are as good as the first it takes, in this order: one
     /// that harms CUBIC's throughput no more than another flow of CUBIC; one that the kernel has; one that can be loaded; the
-    /// first in the ranking. None if nothing was measured.
-    pub fn choice(&self) -> Option<(&Row, String)> {
+    /// first in the ranking.
+    ///
+    /// # Errors
+    /// Why none is recommended: nothing was measured, or no flow has delivered anything.
+    pub fn choice(&self) -> Result<(&Row, String), String> {
+        if self.is_without_throughput() {
+            return Err("every throughput is 0, so the runs do not distinguish the algorithms. Nothing gets through this path \
+                        in the counted time: check --loss, --buffer, --policer and --mtu, and that --duration is long enough"
+                .to_owned());
+        }
         let key = |row: &&Row| {
             let harms = row.neighbour.verdicts[0] == Verdict::More;
             let trouble = match row.on_host {
@@ -164,9 +172,11 @@ impl Ranking {
             (trouble == 3, harms, trouble)
         };
         let good = || self.rows.iter().filter(|row| row.as_good_as_first && row.value.is_some());
-        let chosen = good().min_by_key(key)?;
+        let chosen = good().min_by_key(key).ok_or("no algorithm has a value to be ranked by")?;
         let first = &self.rows[0];
         let mut why = match (good().count(), std::ptr::eq(chosen, first)) {
+            (1, _) if self.rows.len() == 1 => "it is the only candidate".to_owned(),
+            (1, _) if self.measured() == 1 => "it is the only one with a value to be ranked by".to_owned(),
             (1, _) => "it is better than all others".to_owned(),
             (count, true) => format!("it is the first of {count} that are equally good"),
             (count, false) => {
@@ -177,7 +187,7 @@ impl Ranking {
                 why += match (key(&first), key(&chosen)) {
                     ((true, ..), (false, ..)) => "has an implementation for this host's kernel",
                     ((_, true, _), (_, false, _)) => {
-                        "harms a flow of CUBIC no more than another flow of CUBIC does"
+                        "was not found to harm a flow of CUBIC more than another flow of CUBIC does"
                     }
                     _ => "needs less to be loaded on this host",
                 };
@@ -186,12 +196,28 @@ impl Ranking {
         };
         match chosen.neighbour.verdicts[0] {
             Verdict::More => why += ". It takes more from a flow of CUBIC than another flow of CUBIC would",
-            Verdict::Less | Verdict::Same => {
-                why += ". It takes no more from a flow of CUBIC than another flow of CUBIC would";
+            Verdict::Less => {
+                why += ". It takes no more from a flow of CUBIC than another flow of CUBIC would"
+            }
+            // It is the other flow itself.
+            Verdict::Same if chosen.spec.to_string() == NEIGHBOUR => {}
+            Verdict::Same => {
+                why += ". No difference was found between what it takes from a flow of CUBIC and what another flow of CUBIC takes";
             }
             Verdict::Unknown => {}
         }
-        Some((chosen, why))
+        Ok((chosen, why))
+    }
+
+    /// Returns how many candidates have a value to be ranked by.
+    pub fn measured(&self) -> usize {
+        self.rows.iter().filter(|row| row.value.is_some()).count()
+    }
+
+    /// Returns whether throughput was measured and is 0 in all runs of all candidates.
+    pub fn is_without_throughput(&self) -> bool {
+        let throughputs = || self.rows.iter().filter_map(|row| row.quantities[0]);
+        throughputs().count() > 0 && throughputs().all(|throughput| throughput.mean == 0.0)
     }
 }
 
@@ -253,6 +279,70 @@ mod tests {
         assert!(overlap(of(&[3.0, 3.0]), of(&[3.0, 3.0])));
         assert!(!overlap(of(&[3.0, 3.0]), of(&[3.1, 3.1])));
         assert!(!overlap(of(&[3.0]), None));
+    }
+
+    fn row(name: &str, throughputs: &[f64], verdict: Verdict) -> Row {
+        let unmeasured = Neighbour {
+            throughput: None,
+            rtt: None,
+            throughput_harm: None,
+            rtt_harm: None,
+            compared: [None; 2],
+            verdicts: [verdict; 2],
+        };
+        Row {
+            spec: AlgorithmSpec { name: name.to_owned(), ..AlgorithmSpec::default() },
+            on_host: OnHost::Nowhere,
+            quantities: [of(throughputs), None, None],
+            loss: None,
+            value: of(throughputs),
+            as_good_as_first: true,
+            difference: None,
+            neighbour: unmeasured,
+        }
+    }
+
+    fn ranking(rows: Vec<Row>) -> Ranking {
+        let Row { neighbour: reference, .. } = row("cubic-linux", &[], Verdict::Unknown);
+        Ranking { rows, reference }
+    }
+
+    #[test]
+    fn what_is_said_of_harm_was_found() {
+        let why = |name: &str, verdict: Verdict| {
+            ranking(vec![row(name, &[1e6], verdict)]).choice().map(|(_, why)| why).unwrap()
+        };
+        let no_more = ". It takes no more from a flow of CUBIC than another flow of CUBIC would";
+        assert_eq!(why("bbr3", Verdict::Less), format!("it is the only candidate{no_more}"));
+        let same = why("bbr3", Verdict::Same);
+        assert!(same.contains("No difference was found") && !same.contains("no more"), "{same}");
+        assert_eq!(why(NEIGHBOUR, Verdict::Same), "it is the only candidate");
+    }
+
+    #[test]
+    fn what_is_said_of_the_others_was_found() {
+        let mut two = vec![row("bbr3", &[2e6], Verdict::Unknown), row("copa", &[1e6], Verdict::Unknown)];
+        two[1].as_good_as_first = false;
+        assert_eq!(ranking(two).choice().map(|(_, why)| why).unwrap(), "it is better than all others");
+        let mut two = vec![row("bbr3", &[2e6], Verdict::Unknown), row("copa", &[], Verdict::Unknown)];
+        two[1].as_good_as_first = false;
+        assert_eq!(
+            ranking(two).choice().map(|(_, why)| why).unwrap(),
+            "it is the only one with a value to be ranked by"
+        );
+    }
+
+    #[test]
+    fn nothing_is_recommended_where_nothing_arrives() {
+        let two = |other: f64| {
+            ranking(vec![
+                row("bbr3", &[other, other], Verdict::Unknown),
+                row("copa", &[0.0, 0.0], Verdict::Unknown),
+            ])
+        };
+        assert!(two(0.0).choice().is_err_and(|why| why.contains("every throughput is 0")));
+        assert!(two(1.0).choice().is_ok());
+        assert!(ranking(vec![row("copa", &[], Verdict::Unknown)]).choice().is_err());
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub struct AdviseStudy {
     pub short_flows: Option<String>,
     /// How long the runs are.
     pub duration: Time,
+    /// The part of it, from the start, that is not counted.
+    pub warm_up: Time,
     /// Which cells it has.
     pub cells: Cells,
 }
@@ -58,7 +60,7 @@ impl AdviseStudy {
             flags.criterion.about()
         );
         text += "notes = [\n";
-        for quantity in &path.quantities {
+        for quantity in path.stated() {
             text += &format!(
                 "  {},\n",
                 toml_string(&format!("{}: {} ({})", quantity.title, quantity.text, quantity.source))
@@ -73,13 +75,8 @@ impl AdviseStudy {
                 (_, key) => text += &format!("{key} = {}\n", study_text::value(key, &quantity.text)),
             }
         }
-        let written = ["rate", "rtt", "loss", "buffer", "flows", "duration", "warm-up"];
-        for given in flags.settings.given().iter().filter(|given| !written.contains(&given.setting.key)) {
-            text += &format!(
-                "{} = {}\n",
-                given.setting.key,
-                study_text::value(given.setting.key, &given.values[0])
-            );
+        for setting in &path.settings {
+            text += &format!("{} = {}\n", setting.key, study_text::value(setting.key, &setting.text));
         }
         text += &format!(
             "duration = {}\nwarm-up = {}\n",
@@ -131,7 +128,7 @@ impl AdviseStudy {
         text += &format!(
             "\n[[tables]]\nname = \"all\"\ntitle = \"All runs\"\nrows = [\"case\"]\nmetrics = [\n{metrics}]\n"
         );
-        AdviseStudy { text, short_flows, duration, cells }
+        AdviseStudy { text, short_flows, duration, warm_up, cells }
     }
 
     /// Reads the study.

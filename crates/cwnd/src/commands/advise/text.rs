@@ -11,6 +11,7 @@ use crate::output;
 use cwnd_metrics::statistics::Summary;
 use cwnd_plot::number::thousands;
 use cwnd_report::table::{Align, Table};
+use cwnd_scenario::Time;
 
 /// Returns a table whose columns have a heading, a unit and an alignment.
 fn table(columns: &[(&str, &str, Align)], rows: Vec<Vec<String>>) -> Table {
@@ -46,7 +47,7 @@ impl Recommendation<'_> {
         }
         let mut table =
             Table::new([("path", Align::Left), ("", Align::Left), ("source", Align::Left)]).indent(2);
-        for quantity in &self.path.quantities {
+        for quantity in self.path.stated() {
             table.row([quantity.title, &quantity.text, &quantity.source]);
         }
         text += &table.to_string();
@@ -56,8 +57,12 @@ impl Recommendation<'_> {
         };
         let flows =
             if self.flows == "1" { "1 long flow".to_owned() } else { format!("{} long flows", self.flows) };
+        let warm_up = match self.study.warm_up {
+            Time::ZERO => String::new(),
+            warm_up => format!(", of which {warm_up} is a warm-up that is not counted,"),
+        };
         let about = format!(
-            "1 BDP = {} B. {flows}{short} of each algorithm, with Linux's TCP, for {} from each of {} seeds; means ± half a \
+            "1 BDP = {} B. {flows}{short} of each algorithm, with Linux's TCP, for {}{warm_up} from each of {} seeds; means ± half a \
              95 % confidence interval (Student's t).",
             thousands(self.path.bdp(), 0),
             self.study.duration,
@@ -92,6 +97,7 @@ impl Recommendation<'_> {
             cells.extend(score.then(|| interval(row.value, 1.0)));
             cells.push(interval(row.loss, 100.0));
             cells.push(match (place, row.as_good_as_first) {
+                _ if self.ranking.is_without_throughput() => "–".to_owned(),
                 (0, true) => "first".to_owned(),
                 (_, true) => "as good".to_owned(),
                 _ => interval(row.difference, 100.0),
@@ -103,13 +109,20 @@ impl Recommendation<'_> {
         let good = self.ranking.rows.iter().filter(|row| row.as_good_as_first).count();
         let equal = match good {
             0 => "No algorithm has a value to be ranked by.".to_owned(),
+            _ if self.ranking.is_without_throughput() => {
+                "Nothing is better: every throughput is 0.".to_owned()
+            }
+            1 if self.ranking.rows.len() == 1 => "It is the only candidate.".to_owned(),
+            1 if self.ranking.measured() == 1 => {
+                "It is the only one with a value to be ranked by.".to_owned()
+            }
             1 => "The interval of the first overlaps with no other.".to_owned(),
             all if all == self.ranking.rows.len() => {
                 "All are equally good: their intervals overlap.".to_owned()
             }
             several => format!("{several} are equally good: their intervals overlap with that of the first."),
         };
-        let others = match good == self.ranking.rows.len() {
+        let others = match good == 0 || good == self.ranking.rows.len() {
             true => "",
             false => " For the others the difference from the first is shown, paired by seed.",
         };
@@ -158,15 +171,16 @@ impl Recommendation<'_> {
             output::wrapped(
                 "Harm (Ware and others, HotNets 2019) is (alone - beside) / alone of its throughput, and (beside - alone) / \
                  beside of its RTT. It is more or less than that of another CUBIC by a t-test at 5 %, paired by seed and \
-                 corrected for the number of algorithms (Holm).",
+                 corrected for the number of algorithms (Holm); \"same\" means that no difference was found.",
                 2
             )
         )
     }
 
     fn recommended(&self) -> String {
-        let Some((row, why)) = self.ranking.choice() else {
-            return "  Nothing is recommended, since nothing was measured.\n".to_owned();
+        let (row, why) = match self.ranking.choice() {
+            Ok(choice) => choice,
+            Err(why) => return output::wrapped(&format!("Nothing is recommended: {why}."), 2),
         };
         let mut text = output::wrapped(&format!("Use {}: {why}.", row.spec), 2);
         let todo: Vec<&Step> = self.steps.iter().filter(|step| !step.done).collect();

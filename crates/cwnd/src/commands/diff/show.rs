@@ -150,6 +150,8 @@ pub fn json(diff: &Diff, [first, second]: [&Path; 2]) -> String {
         "changed": diff.is_change(),
         "only_first": diff.only_first,
         "only_second": diff.only_second,
+        "unpaired": diff.unpaired,
+        "unpaired_values": diff.unpaired_values,
         "notes": diff.notes,
         "comparisons": comparisons,
     }))

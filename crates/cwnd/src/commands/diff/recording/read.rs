@@ -1,9 +1,9 @@
 //! Reads qlog in its streaming forms: JSON text sequences (RFC 7464) and one JSON text a line. Versions 0.3 and 0.4.
 
+use crate::commands::advise::import::is_capture;
 use cwnd_study::input_file;
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::{collections::BTreeMap, fs::File, io::Read, path::Path};
 
 /// The longest file that is read, bytes.
 const LIMIT: u64 = 1_000_000_000;
@@ -44,6 +44,15 @@ enum TimeFormat {
 
 /// Reads a file.
 pub fn read(path: &Path) -> Result<Recording, String> {
+    let mut start = [0; 4];
+    let has_start = File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok();
+    if has_start && is_capture(&start) {
+        return Err(format!(
+            "`{}` is a packet capture (pcap or pcapng), which `cwnd diff` does not read: compare two qlog files, which a run writes \
+             with `--qlog FILE`, or two directories with results of a study",
+            path.display()
+        ));
+    }
     let text = input_file::read_text(path, LIMIT).map_err(|error| error.to_string())?;
     parse(&text).map_err(|error| format!("{}:{error}", path.display()))
 }
