@@ -229,7 +229,7 @@ fn sample_where_needed(study: &mut Study) {
     }
 }
 
-/// Checks that no cell has more samples than an engine takes. Only `[trace]` asks for so many.
+/// Checks that no cell has more samples than an engine takes. Only `[trace]` asks for more.
 fn check_samples(file: &Fields<'_>, study: &Study) {
     let too_many = |cell: usize| {
         let (sample, duration) = (study.sample_of(cell, 0)?, study.cells[cell].scenario.duration);

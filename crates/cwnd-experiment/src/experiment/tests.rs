@@ -185,10 +185,7 @@ fn a_linux_window_holds_four_times_the_network() {
 fn a_linux_window_is_enough_for_every_flow() {
     let window = |flows: &[FlowGroup], settings: &[(&str, &str)]| {
         let mut experiment = ExperimentSpec::default();
-        for (key, text) in settings {
-            let setting = crate::settings::find(key).unwrap_or_else(|| panic!("{key}"));
-            (setting.set)(&mut experiment, text).unwrap_or_else(|message| panic!("{key}: {message}"));
-        }
+        set(&mut experiment, settings);
         built(&experiment, flows).stack.receive_window
     };
     let settings = [
@@ -305,15 +302,21 @@ fn refuses_with_a_place() {
     );
 }
 
+/// Sets settings as a person writes them.
+#[track_caller]
+fn set(experiment: &mut ExperimentSpec, settings: &[(&str, &str)]) {
+    for (key, text) in settings {
+        let setting = crate::settings::find(key).unwrap_or_else(|| panic!("{key}"));
+        (setting.set)(experiment, text).unwrap_or_else(|message| panic!("{key}: {message}"));
+    }
+}
+
 /// An experiment with one flow of CUBIC, said in settings.
 #[track_caller]
 fn said(settings: &[(&str, &str)]) -> Result<Scenario, String> {
     let mut experiment =
         crate::ExperimentSpec { algorithm: "cubic".parse().ok(), ..crate::ExperimentSpec::default() };
-    for (key, value) in settings {
-        let setting = crate::settings::find(key).unwrap_or_else(|| panic!("{key}"));
-        (setting.set)(&mut experiment, value).unwrap_or_else(|message| panic!("{key}: {message}"));
-    }
+    set(&mut experiment, settings);
     experiment
         .resolve(1)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))

@@ -1,4 +1,4 @@
-//! Runs that have no outcome because an algorithm set a value with which its flow cannot go on.
+//! Runs that have no outcome because an algorithm set a value with which its flow stops.
 
 use super::Simulation;
 use cwnd_scenario::{EngineError, Scenario, Time};

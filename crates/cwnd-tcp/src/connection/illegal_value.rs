@@ -1,4 +1,4 @@
-//! Values that an algorithm has set and with which the flow could not go on.
+//! Values that an algorithm has set and with which the flow would stop.
 
 use crate::Connection;
 use cwnd_cc::IllegalValue;

@@ -6,18 +6,16 @@ use super::*;
 fn on_trace(times: &[u32], settings: &[(&str, &str)]) -> Result<Scenario, String> {
     let mut experiment =
         crate::ExperimentSpec { algorithm: "cubic".parse().ok(), ..crate::ExperimentSpec::default() };
-    for (key, text) in [&[("stack", "linux"), ("rate-trace", "a.trace")], settings].concat() {
-        let setting = crate::settings::find(key).unwrap_or_else(|| panic!("{key}"));
-        (setting.set)(&mut experiment, text).unwrap_or_else(|message| panic!("{key}: {message}"));
-    }
+    set(&mut experiment, &[("stack", "linux"), ("rate-trace", "a.trace")]);
+    set(&mut experiment, settings);
     let trace = DeliveryTrace { name: "a.trace".to_owned(), times_ms: times.into() };
     experiment.read_traces(&mut |_| Ok(trace.clone())).expect("the trace was read");
     experiment.resolve(1).map_err(|problems| problems[0].to_string())
 }
 
-/// Returns a trace of 1 s with so many opportunities in each millisecond, and 9 s with one in ten milliseconds.
-fn falling(many: u32) -> Vec<u32> {
-    let first = (1..=1_000).flat_map(|ms| std::iter::repeat_n(ms, many as usize));
+/// Returns a trace of 1 s with `peak` opportunities in each millisecond, and 9 s with one in ten milliseconds.
+fn falling(peak: u32) -> Vec<u32> {
+    let first = (1..=1_000).flat_map(|ms| std::iter::repeat_n(ms, peak as usize));
     first.chain((1_010..=10_000).step_by(10)).collect()
 }
 
