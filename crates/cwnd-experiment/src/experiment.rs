@@ -172,15 +172,6 @@ impl ExperimentSpec {
             .flat_map(|(g, group)| std::iter::repeat_n(g, group.count as usize))
             .collect();
         let mut rtts = self.rtts.iter().cycle();
-        let turns = owners.iter().filter(|owner| **owner < own && !groups[**owner].reverse).count();
-        if self.rtts.len() > turns {
-            let message = format!(
-                "{} round-trip times for {turns} {}: give at most one for each flow that is not reverse",
-                self.rtts.len(),
-                if turns == 1 { "flow" } else { "flows" }
-            );
-            problems.push(Problem { place: "rtts".to_owned(), message });
-        }
         let ends = owners.iter().map(|owner| {
             let group = &groups[*owner];
             let in_turn = if group.reverse || *owner >= own { None } else { rtts.next().copied() };
@@ -452,7 +443,7 @@ impl ExperimentSpec {
                 continue;
             };
             if let Some(jitter) = self.start_jitter.filter(|jitter| {
-                self.duration > Time::ZERO && start.0.saturating_add(jitter.0) >= self.duration.0
+                self.duration > Time::ZERO && start.0.saturating_add(jitter.0) > self.duration.0
             }) {
                 let latest = Time(start.0.saturating_add(jitter.0));
                 let message = format!(

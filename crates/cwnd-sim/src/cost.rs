@@ -149,7 +149,13 @@ fn outstanding(scenario: &Scenario, demands: &[Demand]) -> f64 {
         }
     }
     let seconds = scenario.duration.as_secs_f64();
-    let capacity = |link: usize| capacity(&links[link], crossed[link].1, size, seconds);
+    let first = f64::from(scenario.stack.initial_window);
+    let capacity = |link: usize| {
+        let (flows, rtt) = crossed[link];
+        // A window grows by no more than what is acknowledged, which the link has transmitted.
+        let unlimited = flows * first + links[link].rate.0 as f64 * seconds / 8.0 / size;
+        capacity(&links[link], rtt, size, unlimited)
+    };
     let mut wanted = BTreeMap::<usize, f64>::new();
     for (flow, demand) in scenario.flows.iter().zip(demands) {
         let share = |link: usize| capacity(link) / crossed[link].0;
@@ -160,12 +166,12 @@ fn outstanding(scenario: &Scenario, demands: &[Demand]) -> f64 {
 }
 
 /// Returns how many full packets are outstanding when a link's queue is full, on round trips of `rtt` seconds. A queue without a limit
-/// holds at most what the link transmits in a run of `seconds`: a window grows by no more than what is acknowledged.
-fn capacity(link: &LinkSpec, rtt: f64, size: f64, seconds: f64) -> f64 {
+/// holds at most `unlimited`.
+fn capacity(link: &LinkSpec, rtt: f64, size: f64, unlimited: f64) -> f64 {
     let queue = match link.queue.limit {
         QueueLimit::Packets(n) => f64::from(n),
         QueueLimit::Bytes(bytes) => bytes as f64 / size,
-        QueueLimit::Unlimited if link.schedule.is_none() => link.rate.0 as f64 * seconds / 8.0 / size,
+        QueueLimit::Unlimited if link.schedule.is_none() => unlimited,
         QueueLimit::Unlimited => f64::INFINITY,
     };
     match link.rate {

@@ -477,12 +477,13 @@ fn every_flow_starts_within_the_run() {
     let jitter = |jitter: &str, stagger: &str| {
         said(&[("duration", "10 s"), ("start-jitter", jitter), ("stagger", stagger), ("flows", "3")])
     };
-    assert!(jitter("9 s", "0 s").is_ok() && jitter("5 s", "2 s").is_ok());
+    // A draw is less than the jitter.
+    assert!(jitter("10 s", "0 s").is_ok() && jitter("6 s", "2 s").is_ok());
     let expected = "start_jitter: a flow that starts at 0 s may start up to 30 s later, at 30 s, and the run ends at 10 s: \
                     make it shorter";
     assert_eq!(jitter("30 s", "0 s").unwrap_err(), expected);
     // The last starts at 4 s.
-    assert!(jitter("6 s", "2 s").unwrap_err().starts_with("start_jitter: a flow that starts at 4 s may"));
+    assert!(jitter("7 s", "2 s").unwrap_err().starts_with("start_jitter: a flow that starts at 4 s may"));
     // What is not said may be longer than a short run.
     assert!(said(&[("duration", "100 ms")]).is_ok());
 }
@@ -501,11 +502,6 @@ fn flows_take_base_rtts_in_turn() {
         crate::ExperimentSpec { rtts: vec![Time::from_millis(500)], ..crate::ExperimentSpec::default() };
     let groups = ["cubic; rtt=8 ms".parse::<FlowGroup>().unwrap()];
     assert!(refused(&own, &groups)[0].starts_with("flows[0].rtt: a base round trip of 8 ms"));
-    let surplus = said(&[("rtts", "40 ms, 40 ms, 80 ms"), ("delay", "5 ms"), ("cross-flows", "newreno")]);
-    assert_eq!(
-        surplus.unwrap_err(),
-        "rtts: 3 round-trip times for 1 flow: give at most one for each flow that is not reverse"
-    );
     let setting = crate::settings::find("rtts").unwrap();
     let refused = (setting.set)(&mut crate::ExperimentSpec::default(), "80 ms, 20").unwrap_err();
     assert!(refused.contains("unit"), "{refused}");

@@ -92,24 +92,27 @@ impl ExperimentSpec {
     /// The network, and the route of every flow.
     pub(super) fn network(&self, flows: Vec<Endpoints>, full_packet: u32) -> Result<Built, Vec<Problem>> {
         let bottleneck = self.bottleneck();
-        let access = self.access_links();
+        let access = || self.access_links();
         let counting = match self.stack.profile {
             StackProfile::Ns2 => Counting::WithTransmission,
             StackProfile::Linux => Counting::WaitingOnly,
         };
         match &self.topology {
             Topology::Path => Path { bottleneck, flows, counting, full_packet }.build(),
-            Topology::Dumbbell => Dumbbell { bottleneck, access, flows, counting, full_packet }.build(),
+            Topology::Dumbbell => {
+                Dumbbell { bottleneck, access: access(), flows, counting, full_packet }.build()
+            }
             Topology::ParkingLot => {
-                ParkingLot { bottleneck, hops: self.hops(), access, flows, counting, full_packet }.build()
+                ParkingLot { bottleneck, hops: self.hops(), access: access(), flows, counting, full_packet }
+                    .build()
             }
             Topology::Satellite => {
                 let satellite = self.satellite.link();
-                Satellite { bottleneck, satellite, access, flows, counting, full_packet }.build()
+                Satellite { bottleneck, satellite, access: access(), flows, counting, full_packet }.build()
             }
-            Topology::Incast => Incast { bottleneck, access, flows, counting, full_packet }.build(),
+            Topology::Incast => Incast { bottleneck, access: access(), flows, counting, full_packet }.build(),
             Topology::Graph(graph) => {
-                Drawn { graph, bottleneck, access, flows, counting, full_packet }.build()
+                Drawn { graph, bottleneck, access: access(), flows, counting, full_packet }.build()
             }
         }
     }
@@ -139,16 +142,17 @@ impl ExperimentSpec {
 
     fn access_links(&self) -> Access {
         let bottleneck = self.bottleneck_rate();
-        let (rate, delay) = match self.topology {
-            Topology::Satellite => (Rate(1_000_000_000), Time::from_millis(10)),
+        let rate = || match self.topology {
+            Topology::Satellite => Rate(1_000_000_000),
             // The hosts at a switch have the same rate: it is their number that makes the bottleneck.
-            Topology::Incast => (bottleneck, Time::from_millis(1)),
-            _ if self.defaults == Defaults::Ns2 => (bottleneck, Time::from_millis(1)),
+            Topology::Incast => bottleneck,
+            _ if self.defaults == Defaults::Ns2 => bottleneck,
             // Wider than the bottleneck at any time, so that it stays the bottleneck.
-            _ => (times(10, bottleneck).max(times(2, self.greatest_rate())), Time::from_millis(1)),
+            _ => times(10, bottleneck).max(times(2, self.greatest_rate())),
         };
+        let delay = Time::from_millis(if self.topology == Topology::Satellite { 10 } else { 1 });
         Access {
-            rate: self.access_rate.map_or(rate, |rate| rate.or(bottleneck)),
+            rate: self.access_rate.map_or_else(rate, |rate| rate.or(bottleneck)),
             delay: self.access_delay.unwrap_or(delay),
             buffer: match self.access_buffer.clone() {
                 Some(buffer) => buffer.or(self.buffer.clone()),
@@ -166,12 +170,19 @@ impl ExperimentSpec {
 
     /// Returns the greatest rate of the bottleneck forward: of its steps, or of its trace over any 100 ms.
     fn greatest_rate(&self) -> Rate {
-        let steps = self.forward.schedule.iter().flat_map(|schedule| &schedule.steps);
+        // In a drawn network the bottleneck's table has it, if `[scenario]` does not.
+        let drawn = match &self.topology {
+            Topology::Graph(graph) => graph.links.get(graph.bottleneck).map(|link| &link.forward),
+            _ => None,
+        };
+        let forward =
+            drawn.filter(|line| line.schedule.is_some() || line.trace.is_some()).unwrap_or(&self.forward);
+        let steps = forward.schedule.iter().flat_map(|schedule| &schedule.steps);
         let of_steps = steps.filter_map(|step| match step.rate {
             Some(RateChange::To(rate)) => Some(rate),
             _ => None,
         });
-        let trace = self.forward.trace.as_ref().and_then(|file| file.trace.as_ref());
+        let trace = forward.trace.as_ref().and_then(|file| file.trace.as_ref());
         let of_trace = trace.map(|trace| trace.greatest_rate(SHORTEST_PEAK));
         of_steps.chain(of_trace).max().unwrap_or(Rate(0)).max(self.bottleneck_rate())
     }

@@ -68,7 +68,11 @@ impl DeliveryTrace {
         let window = window.0.div_ceil(1_000_000).max(1);
         let length = u64::from(self.times_ms.last().copied().unwrap_or(1).max(1));
         let all = self.times_ms.len();
-        let time = |i: usize| (i / all) as u64 * length + u64::from(self.times_ms[i % all]);
+        // Of this repetition or the next one: `rest` is shorter than one.
+        let time = |i: usize| match i.checked_sub(all) {
+            None => u64::from(self.times_ms[i]),
+            Some(next) => length + u64::from(self.times_ms[next]),
+        };
         // Whole repetitions have all opportunities, wherever they begin.
         let (whole, rest) = (window / length, window % length);
         let (mut end, mut most) = (0, 0);

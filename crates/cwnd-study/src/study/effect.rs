@@ -1,11 +1,11 @@
 //! What of a study has no effect.
 
-use super::Study;
+use super::{Cell, Study};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Study {
-    /// Returns a sentence for each thing that the study says and that changes no run: axes along which all runs are equal, and steps
-    /// of schedules after the end.
+    /// Returns a sentence for each thing that the study says and that changes no run: axes along which all runs are equal, steps of
+    /// schedules after the end, and round trips that no flow takes.
     pub fn notes(&self) -> Vec<String> {
         let axes = (0..self.axes.len()).filter(|axis| self.has_no_effect(*axis));
         let mut notes: Vec<String> = axes
@@ -28,7 +28,18 @@ impl Study {
             })
             .collect();
         notes.extend(late);
+        notes.extend(self.surplus_rtts());
         notes
+    }
+
+    /// Says that `rtts` has more round-trip times than any cell has flows, if that is so.
+    fn surplus_rtts(&self) -> Option<String> {
+        let surplus = |cell: &Cell| cell.experiment.rtts.len().saturating_sub(cell.scenario.lasting_flows());
+        let surplus = self.cells.iter().map(surplus).min().filter(|surplus| *surplus > 0)?;
+        Some(match surplus {
+            1 => "the last of `rtts` has no effect: there are fewer flows".to_owned(),
+            many => format!("the last {many} of `rtts` have no effect: there are fewer flows"),
+        })
     }
 
     /// Whether cells that differ in this axis alone are the same runs. There is at least one pair of them.
@@ -77,6 +88,19 @@ mod tests {
             notes(&axes("[\"cubic\", \"newreno\"]").replacen("\"cubic\"", "\"candidate\"", 1)),
             [""; 0]
         );
+    }
+
+    #[test]
+    fn round_trips_that_no_flow_takes_are_noted() {
+        let rtts = |flows: &str| {
+            notes(&format!(
+                "algorithm = \"cubic\"\ndelay = \"5 ms\"\nrtts = \"40 ms, 60 ms, 80 ms\"\n{flows}"
+            ))
+        };
+        assert_eq!(rtts("flows = 1"), ["the last 2 of `rtts` have no effect: there are fewer flows"]);
+        assert_eq!(rtts("flows = 2"), ["the last of `rtts` has no effect: there are fewer flows"]);
+        // One of the cells takes all of them.
+        assert_eq!(rtts("[[axes]]\nname = \"flows\"\nkey = \"flows\"\nvalues = [1, 3]"), [""; 0]);
     }
 
     #[test]

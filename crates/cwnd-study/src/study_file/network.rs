@@ -81,6 +81,12 @@ impl DrawnNetwork {
         let index = self.graph.bottleneck;
         let own = self.links[index].1.iter().find(|(known, _)| same.contains(known));
         let Some((own, _)) = own else { return false };
+        // Links without a rate or a buffer of their own have what follows from the bottleneck's in `[scenario]`.
+        let all_have_own =
+            || self.links.iter().all(|(_, settings)| settings.iter().any(|(known, _)| same.contains(known)));
+        if matches!(key, "rate" | "buffer") && !all_have_own() {
+            return false;
+        }
         let name = &self.graph.links[index].name;
         let message =
             format!("`{key}` has no effect: the link `{name}`, which is the bottleneck, has its own `{own}`");

@@ -67,8 +67,6 @@ fn round_trips_in_turn_have_the_place_of_their_list() {
         assert_eq!(error.matches(&message).count(), 1, "{error}");
     }
     assert_eq!(error.matches("a-study.toml:6:8").count(), 2, "{error}");
-    let error = said("[scenario]\nalgorithm = \"cubic\"\nrtts = \"240 ms, 280 ms\"");
-    assert!(error.starts_with("`rtts`: 2 round-trip times for 1 flow") && error.contains(":5:8"), "{error}");
 }
 
 #[test]

@@ -234,6 +234,24 @@ fn a_setting_that_the_bottleneck_has_of_its_own_is_refused() {
 }
 
 #[test]
+fn links_without_a_rate_or_buffer_follow_the_bottleneck() {
+    let network = |scenario: &str, bottleneck: &str, axis: &str| {
+        parse(&format!(
+            "[scenario]\nalgorithm = \"newreno\"\nduration = \"30 s\"\n{scenario}\n[network]\nnodes = [\"a\", \"b\", \"c\"]\n\
+             paths = [\"a -> c\"]\nbottleneck = \"bc\"\n[[network.links]]\nname = \"ab\"\nfrom = \"a\"\nto = \"b\"\n\
+             [[network.links]]\nname = \"bc\"\nfrom = \"b\"\nto = \"c\"\n{bottleneck}\n{axis}"
+        ))
+        .unwrap_or_else(|error| panic!("{error}"))
+    };
+    let axis = "[[axes]]\nname = \"buffer\"\nkey = \"buffer\"\nvalues = [2000, 5000]";
+    let study = network("rate = \"10 Mbit/s\"", "buffer = 20", axis);
+    assert!(study.cells[0].scenario != study.cells[1].scenario && study.notes().is_empty());
+    let study = network("rate = \"1 Mbit/s\"", "schedule = [\"10 s: 100 Mbit/s\"]", "");
+    let links = &study.cells[0].scenario.network.links;
+    assert_eq!(links.iter().find(|link| link.name == "ab").unwrap().rate, Rate(200_000_000));
+}
+
+#[test]
 fn the_data_of_a_flow_cross_the_bottleneck() {
     let network = |paths: &str, bottleneck: &str| {
         parse(&format!(
