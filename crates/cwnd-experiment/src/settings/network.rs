@@ -343,8 +343,8 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "access-rate",
         title: "Access rate",
-        about: "Rate of the access links; `bottleneck`: that of the bottleneck.",
-        default: "10 times the bottleneck's rate, at least twice its greatest (of a trace over any 100 ms); its rate with incast, 1 Gbit/s with a satellite",
+        about: "Rate of the access links; `bottleneck`: that of the bottleneck. The default is at least twice the bottleneck's greatest rate, of a trace over any 100 ms.",
+        default: "10 times the bottleneck's rate; the same with incast, 1 Gbit/s with a satellite",
         example: "10 Gbit/s",
         kind: SettingKind::Quantity,
         set: |e, text| put(&mut e.access_rate, text, unit),
