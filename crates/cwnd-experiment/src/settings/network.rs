@@ -343,7 +343,7 @@ pub const NETWORK: &[Setting] = &[
     Setting {
         key: "access-rate",
         title: "Access rate",
-        about: "Rate of the access links; `bottleneck`: that of the bottleneck. The default is at least twice the bottleneck's greatest rate, of a trace over any 100 ms.",
+        about: "Rate of the access links; `bottleneck`: that of the bottleneck. A default of 10 times the bottleneck's is at least twice its greatest, of a trace over any 100 ms.",
         default: "10 times the bottleneck's rate; the same with incast, 1 Gbit/s with a satellite",
         example: "10 Gbit/s",
         kind: SettingKind::Quantity,
