@@ -18,7 +18,7 @@ pub const NAME: &str = "compare";
 const MOST_TIMES: u64 = 5_000;
 /// The most samples of flows that the runs of a comparison take together if nobody asks for them.
 const MOST_SAMPLES: f64 = 1e6;
-/// The most that one of them takes. A sample costs as much as several packets, and a run of a thousand flows would take twice as long.
+/// The most that one of them takes. A sample costs as much as several packets: a run of a thousand flows took four times as long.
 const MOST_SAMPLES_OF_A_RUN: f64 = 1e5;
 
 /// A study file made from flags.
