@@ -235,9 +235,13 @@ fn the_record_of_a_network_namespace_that_is_gone_is_removed() {
     }
     link.kill().unwrap();
     link.wait().unwrap();
-    assert!(is_recorded());
-    cwnd(&["lab", "doctor"]);
-    assert!(!is_recorded());
+    // The processes that it had started die with it, but a moment later, and the network lives until then. Other tests' links
+    // remove the record, too.
+    let begin = Instant::now();
+    while is_recorded() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "the record stays");
+        cwnd(&["lab", "doctor"]);
+    }
 }
 
 #[test]
