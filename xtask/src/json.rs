@@ -29,8 +29,13 @@ pub fn build_cwnd_with_kernel() -> Result<PathBuf, String> {
 
 /// Builds a program with all optimisations, and returns its path.
 pub fn build(what: &[&str]) -> Result<PathBuf, String> {
+    build_unoptimised(&[&["--release"], what].concat())
+}
+
+/// Builds a program as tests are built, and returns its path.
+pub fn build_unoptimised(what: &[&str]) -> Result<PathBuf, String> {
     let mut cargo = command::cargo();
-    cargo.args(["build", "--release", "--message-format=json-render-diagnostics"]).args(what);
+    cargo.args(["build", "--message-format=json-render-diagnostics"]).args(what);
     let messages = command::output(&mut cargo)?;
     let executable = messages.lines().rev().find_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;

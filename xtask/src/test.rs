@@ -162,6 +162,7 @@ fn usual_steps() -> Vec<Step> {
             "test --workspace --features cwnd/kernel --test lab -- --ignored what_the_kernel_lacks",
             emulation().or_else(kernel),
         ),
+        step("algorithms in another kernel", "xtask vm --sample", crate::vm::obstacle()),
         step(
             "studies and tables with the kernel's C",
             "test --workspace --features cwnd/kernel --test study --test command -- kernel everything_fits_the_columns",

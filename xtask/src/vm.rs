@@ -19,11 +19,15 @@ use std::process::Command;
 use std::thread;
 use std::time::Instant;
 
-pub const OPTIONS: &str = "[--kernel 6.12] [--record] | --unit";
+pub const OPTIONS: &str = "[--kernel 6.12] [--record] | --sample | --unit";
 
 const KERNEL: &str = "--kernel";
 const RECORD: &str = "--record";
 const UNIT: &str = "--unit";
+const SAMPLE: &str = "--sample";
+
+/// A sample has every sixth algorithm.
+const SAMPLED: usize = 6;
 
 /// The series that are tried, and whether they have what the algorithms need: BPF links of congestion controls, from 6.4 on.
 const SERIES: [(&str, bool); 7] = [
@@ -36,6 +40,9 @@ const SERIES: [(&str, bool); 7] = [
     ("newest", true),
 ];
 
+/// A small file of the archive that the kernels come from.
+const RELEASE: &str = "http://deb.debian.org/debian/dists/trixie/InRelease";
+
 /// What is run once: which kernel it is, and whether the laboratory has what it needs.
 const FIRST: &str = "echo \"@release $(uname -r)\"; cwnd lab doctor || echo '@doctor failed'";
 
@@ -45,7 +52,7 @@ const PATH: [&str; 6] = ["--rate", "20 Mbit/s", "--rtt", "20 ms", "--duration", 
 const USED: f64 = 0.5;
 
 /// Where the packets of that run are written.
-const PACKETS: &str = "target/kernels/run.pcapng";
+const PACKETS: &str = "target/vm/run.pcapng";
 
 /// How far apart two answers of the virtual machine may be, as a share of the throughput.
 const APART: f64 = 0.005;
@@ -72,11 +79,15 @@ struct Row {
     passed: bool,
 }
 
-/// Runs the series that is asked for, or all, or with `--unit` only the systemd unit. Returns whether each did what it should.
+/// Runs the series that is asked for, or all, or with `--unit` only the systemd unit, or with `--sample` some algorithms in one kernel.
+/// Returns whether each did what it should.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    let options = Options::new(arguments, &[KERNEL], &[RECORD, UNIT])?;
+    let options = Options::new(arguments, &[KERNEL], &[RECORD, UNIT, SAMPLE])?;
     if let Some(why) = obstacle() {
         return Err(why);
+    }
+    if options.has(SAMPLE) {
+        return try_sample();
     }
     let cwnd = json::build_cwnd_with_kernel()?;
     if options.has(UNIT) {
@@ -90,7 +101,7 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     let mut rows = Vec::new();
     for (version, works) in series {
         println!("── Linux {version}");
-        rows.push(try_kernel(&cwnd, version, works)?);
+        rows.push(try_kernel(&cwnd, version, works, &algorithms(&cwnd)?)?);
     }
     let printed = shown(&rows);
     println!("\n{printed}");
@@ -105,7 +116,16 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
 
 /// Returns what keeps this machine from it. What is missing is installed where permitted.
 pub fn obstacle() -> Option<String> {
-    programs().or_else(crate::test::clang)
+    programs().or_else(crate::test::clang).or_else(unreachable)
+}
+
+/// Returns why no kernel can be fetched.
+fn unreachable() -> Option<String> {
+    let folder = root().join("target/vm");
+    let mut fetch = Command::new("/usr/lib/apt/apt-helper");
+    fetch.args(["download-file", RELEASE]).arg(folder.join("InRelease"));
+    let is_there = fs::create_dir_all(&folder).is_ok() && succeeds(&mut fetch);
+    (!is_there).then(|| format!("Debian's kernels cannot be fetched ({RELEASE}, by apt)"))
 }
 
 /// Returns why no virtual machine can be made. What is missing is installed where permitted.
@@ -122,9 +142,20 @@ fn number(version: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.ok()?, parts.next()?.ok()?))
 }
 
-/// Boots a kernel and tries every algorithm there, in as many machines at once as there are cores: each has one.
-fn try_kernel(cwnd: &Path, version: &str, works: bool) -> Result<Row, String> {
-    let names = algorithms(cwnd)?;
+/// Tries a sample of the algorithms and the engine in the kernel of `--engine vm`, with the program that the tests have built. What is
+/// simulated in the machine is little, so that optimisation would gain less than it costs.
+fn try_sample() -> Result<bool, String> {
+    let cwnd = json::build_unoptimised(&["--workspace", "--features", "cwnd/kernel", "--bin", "cwnd"])?;
+    let names: Vec<String> = algorithms(&cwnd)?.into_iter().step_by(SAMPLED).collect();
+    println!("── Linux {ENGINE_KERNEL}: {}", names.join(", "));
+    let row = try_kernel(&cwnd, ENGINE_KERNEL, true, &names)?;
+    let passed = row.passed;
+    println!("\n{}", shown(&[row]));
+    Ok(passed && try_engine(&cwnd)?)
+}
+
+/// Boots a kernel and tries algorithms there, in as many machines at once as there are cores: each has one.
+fn try_kernel(cwnd: &Path, version: &str, works: bool, names: &[String]) -> Result<Row, String> {
     let begin = Instant::now();
     // Alone, since it fetches the kernel.
     let (mut lines, mut ended) = boot(cwnd, version, FIRST)?;
@@ -156,10 +187,7 @@ fn try_kernel(cwnd: &Path, version: &str, works: bool) -> Result<Row, String> {
 /// Runs a script of the shell over a kernel. Returns what it printed, and whether the machine ended well.
 fn boot(cwnd: &Path, version: &str, script: &str) -> Result<(Vec<String>, bool), String> {
     let mut lab = Command::new(cwnd);
-    lab.args(["lab", "vm", "--at-most", "1200", "--kernel", version, "--kernels"])
-        .arg(root().join("target/kernels"))
-        .arg("--")
-        .arg(script);
+    lab.args(["lab", "vm", "--at-most", "1200", "--kernel", version, "--", script]);
     let mut lines = Vec::new();
     let ended = run_showing(&mut lab, |line| lines.push(line.to_owned()))?;
     Ok((lines, ended))

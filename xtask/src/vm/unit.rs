@@ -53,7 +53,7 @@ const STEPS: [(&str, bool); 6] = [
 pub fn try_unit(cwnd: &Path, version: &str) -> Result<bool, String> {
     println!("── the systemd unit of {}, Linux {version}", UNIT.0);
     let begin = Instant::now();
-    let folder = root().join("target/kernels/unit");
+    let folder = root().join("target/vm/unit");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let write = |name: &str, text: &str| -> Result<PathBuf, String> {
         let file = folder.join(name);
@@ -64,8 +64,7 @@ pub fn try_unit(cwnd: &Path, version: &str) -> Result<bool, String> {
     let config = write("kernel.toml", &block(CONFIG)?)?;
     let sysctl = write("sysctl.conf", SYSCTL)?;
     let mut lab = Command::new(cwnd);
-    lab.args(["lab", "vm", "--at-most", "600", "--kernel", version, "--kernels"])
-        .arg(root().join("target/kernels"))
+    lab.args(["lab", "vm", "--at-most", "600", "--kernel", version])
         .arg("--unit")
         .arg(unit)
         .args(["--file", &format!("{}=/etc/cwnd/kernel.toml", config.display())])
