@@ -228,19 +228,27 @@ impl Exit for IntoRings {
         let [head, behind] = rings.get_disjoint_mut([input as usize, ring as usize])?;
         let mut burst = Burst::default();
         let mut first_out = u64::MAX;
+        // Most packets have the size and the flags of the one before.
+        let (mut before, mut flags, mut time, mut entry) = (u64::MAX, 0, 0, PacketInRing::NONE);
         while let Some([at, sent, sequence, rest]) = head.first_words() {
-            let (came_on, flags) = ((sequence >> 32) as u32, (rest >> 48) as u16);
-            let elsewhere = came_on != channel && link.next.of(came_on) != ring;
-            if at >= until || flags & LOST != 0 || elsewhere {
+            let came_on = (sequence >> 32) as u32;
+            if at >= until || came_on != channel && link.next.of(came_on) != ring {
                 break;
+            }
+            if rest >> 32 != before {
+                before = rest >> 32;
+                flags = (before >> 16) as u16;
+                if flags & LOST != 0 {
+                    break;
+                }
+                let size = before as u32 & 0xFFFF;
+                (time, entry) = (link.serial_time(size), PacketInRing::new(size, ring));
             }
             head.skip();
             burst.packets += 1;
             burst.bare += u64::from(flags & BARE);
             burst.last = at;
-            let size = (rest >> 32) as u32 & 0xFFFF;
-            let entry = PacketInRing::new(size, ring);
-            let Some((departure, added)) = link.enqueue(at, link.serial_time(size), entry, flags) else {
+            let Some((departure, added)) = link.enqueue(at, time, entry, flags) else {
                 net.drop_packet([at, sent, sequence, rest]);
                 continue;
             };

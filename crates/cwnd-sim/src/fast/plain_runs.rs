@@ -78,10 +78,11 @@ fn acknowledge_later(
     let first = inlet.raw.next_at().saturating_add(data_lane.lead);
     let Some(mut ack_lane) = Lane::open(output.link, u32::from(ack.size), first) else { return };
     let (mut packets, mut acks) = (0, 0);
+    // Size and flags.
+    let (full, push) = (u64::from(size), u64::from(PUSH) << 16);
     while let Some([at, sent, sequence, rest]) = inlet.raw.first_words() {
         let arrival = at + data_lane.lead;
-        let flags = (rest >> 48) as u16;
-        let plain = (rest >> 32) as u16 == size as u16 && flags & !PUSH == 0;
+        let plain = rest >> 32 & !push == full;
         let idle = at >= data_lane.ready && arrival >= ack_lane.ready;
         if !plain || !idle || arrival >= limit || !run.takes(arrival, sent, sequence as u32) {
             break;
@@ -89,7 +90,7 @@ fn acknowledge_later(
         packets += 1;
         data_lane.pass(at);
         inlet.raw.skip();
-        if let Some((echo, next)) = run.take(arrival, sent, flags != 0) {
+        if let Some((echo, next)) = run.take(arrival, sent, rest >> 32 != full) {
             acks += 1;
             ack_lane.pass(arrival);
             output.behind.push(Packet { at: arrival + ack_lane.lead, sent: echo, seq: next, ..ack });

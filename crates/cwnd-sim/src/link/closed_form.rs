@@ -32,7 +32,7 @@ struct Departure {
 pub struct PacketInRing(u64);
 
 impl PacketInRing {
-    const NONE: PacketInRing = PacketInRing::new(0, NOWHERE);
+    pub const NONE: PacketInRing = PacketInRing::new(0, NOWHERE);
 
     /// Creates the entry of a packet of `size` bytes in this ring.
     #[inline(always)]

@@ -48,8 +48,9 @@ pub struct AckPolicy {
     syn_at: u64,
     /// The round-trip time of the handshake; zero if there was none.
     rtt: u64,
-    /// When data arrived in order last.
+    /// When data arrived in order last, and how long a pause of it may be.
     data_at: u64,
+    pause: u64,
 }
 
 impl Default for AckPolicy {
@@ -65,6 +66,7 @@ impl Default for AckPolicy {
             syn_at: 0,
             rtt: 0,
             data_at: NEVER,
+            pause: LEAST_TIMEOUT,
         }
     }
 }
@@ -91,12 +93,13 @@ impl AckPolicy {
     /// Records the end of the handshake.
     pub fn on_established(&mut self, now: u64) {
         self.rtt = now - self.syn_at;
+        self.pause = self.rtt + LEAST_TIMEOUT.max(2 * self.rtt);
     }
 
     /// Records the arrival of the segment expected next.
+    #[inline(always)]
     pub fn on_data_in_order(&mut self, now: u64) {
-        let timeout = self.rtt + LEAST_TIMEOUT.max(2 * self.rtt);
-        if self.data_at == NEVER || now - self.data_at > timeout {
+        if self.data_at == NEVER || now - self.data_at > self.pause {
             self.enter_quickack();
         }
         self.data_at = now;

@@ -55,6 +55,12 @@ impl Buffers {
         (self.end - next).min(conn.data_end - next) as u32
     }
 
+    /// Returns whether more segments are left than these in the buffer under way, if one is.
+    #[inline(always)]
+    pub fn have_more_than(&self, segments: u32, conn: &Connection) -> bool {
+        conn.next + u64::from(segments) < self.end.min(conn.data_end)
+    }
+
     /// Moves data from the next buffer to the one under way until it has as many segments as are wanted (`tcp_grow_skb`). Returns how many
     /// it has.
     pub fn fill(&mut self, conn: &Connection, wanted: u32) -> u32 {

@@ -24,6 +24,8 @@ pub(super) struct Output {
     pub new_data_first: bool,
     /// When new data left last.
     pub wrote_at: u64,
+    /// What is known of the size of a burst.
+    known: KnownBurst,
 }
 
 impl Output {
@@ -49,6 +51,38 @@ impl Output {
             self.most_out = out;
             self.end = conn.next;
         }
+    }
+}
+
+/// A burst has more than `room` segments as long as the window is at least `cwnd` and the smoothed round-trip time at most `srtt`. With
+/// this most decisions to wait need no division and no rounding.
+#[derive(Clone, Copy, Debug, Default)]
+struct KnownBurst {
+    room: u32,
+    cwnd: f64,
+    srtt: u64,
+}
+
+impl KnownBurst {
+    /// A part of the window and of the round-trip time by which they may change.
+    const CHANGE: u64 = 32;
+
+    fn new(conn: &Connection) -> KnownBurst {
+        let srtt = conn.rtt.estimator.srtt();
+        let (cwnd, srtt) = (conn.window.cwnd * (1.0 - 1.0 / Self::CHANGE as f64), srtt + srtt / Self::CHANGE);
+        // Outside of slow start. One segment is what is cut off, and one is for rounding.
+        let segments = USUAL_GAIN * cwnd * 1e9 / (BURSTS_A_SECOND * srtt.max(1) as f64);
+        let room = (segments as u32).min(BUFFER / conn.window.mss()).saturating_sub(2);
+        KnownBurst { room: if conn.rtt.estimator.is_known() { room } else { 0 }, cwnd, srtt }
+    }
+
+    #[inline(always)]
+    fn is_over(&self, room: u32, conn: &Connection) -> bool {
+        let window = &conn.window;
+        room <= self.room
+            && window.cwnd >= self.cwnd
+            && conn.rtt.estimator.srtt() <= self.srtt
+            && window.pacing_rate == f64::INFINITY
     }
 }
 
@@ -116,6 +150,9 @@ pub(super) const BUFFER: u32 = 65_215;
 /// A burst is the data of this part of a second at the pacing rate, but at least some segments
 /// ([`LinuxOptions::min_tso_segs`](super::LinuxOptions)).
 const BURSTS_A_SECOND: f64 = 1024.0;
+
+/// The rate of the window, outside of slow start, is that of this many windows a round-trip time.
+const USUAL_GAIN: f64 = 1.2;
 
 /// On short paths a burst is longer, by a buffer halved for each of these steps of the least round-trip time, ns.
 const SHORT_STEP: u64 = 512_000;
@@ -337,7 +374,30 @@ impl Linux {
             self.output.burst = 0;
             return Permission::No;
         }
-        if self.output.in_burst() { Permission::Now } else { self.may_begin_burst(conn, now, in_flight) }
+        if self.output.in_burst() {
+            return Permission::Now;
+        }
+        let waits = self.waits_for_certain(conn, now, in_flight);
+        if waits && !cfg!(debug_assertions) {
+            return Permission::Later;
+        }
+        let permission = self.may_begin_burst(conn, now, in_flight);
+        debug_assert!(!waits || permission == Permission::Later);
+        permission
+    }
+
+    /// Returns true only if [`Linux::may_begin_burst`] would make the burst wait for more of the congestion window. It does not find all
+    /// of these cases.
+    #[inline(always)]
+    fn waits_for_certain(&self, conn: &Connection, now: u64, in_flight: u32) -> bool {
+        let cwnd = conn.window.cwnd as u32;
+        let room = cwnd - in_flight;
+        self.output.known.is_over(room, conn)
+            && u64::from(room) < (conn.una + conn.peer_window).saturating_sub(conn.next)
+            && !self.options.fills_buffers
+            && self.buffers.have_more_than(room, conn)
+            && !self.is_large_part(room, u64::from(cwnd).min(conn.peer_window) as u32)
+            && self.expects_more(conn, now)
     }
 
     /// The same between bursts, where both windows have room and there is data.
@@ -363,6 +423,9 @@ impl Linux {
         }
         // At least two bursts a window.
         let burst = room.min((cwnd / 2).max(1)).min(most).min(available);
+        if burst > LEAST_PART {
+            self.output.known = KnownBurst::new(conn);
+        }
         self.output.burst = burst;
         self.output.several = burst > 1;
         Permission::Now
@@ -392,6 +455,7 @@ impl Linux {
 
     /// Returns whether more of the window may soon be free: something left just now, and the ACK of the first outstanding
     /// segment is due.
+    #[inline(always)]
     fn expects_more(&self, conn: &Connection, now: u64) -> bool {
         let recovers = matches!(conn.state, State::Recovery | State::Loss);
         let recently = now <= self.output.wrote_at.max(conn.pacing.next_slot()) + RECENT;
@@ -508,7 +572,7 @@ fn usual_segments(conn: &Connection) -> (f64, f64) {
     // Mostly this decides without rounding on which side of half the threshold the window is.
     let half = window.ssthresh / 2.0;
     let slow_start = window.cwnd < half && (window.cwnd + 1.0 <= half || window.cwnd < window.whole(half));
-    let gain = if slow_start { 2.0 } else { 1.2 };
+    let gain = if slow_start { 2.0 } else { USUAL_GAIN };
     let srtt = if estimator.is_known() { estimator.srtt() } else { 1_000_000 };
     (gain * window.cwnd.max((conn.next - conn.una) as f64), srtt.max(1) as f64)
 }

@@ -7,7 +7,7 @@ use crate::packet::Emit;
 use crate::{Connection, NEVER};
 
 impl Linux {
-    /// Sends by the release timer.
+    /// Sends by the release timer. The sender computes the deadline of its timers afterwards.
     #[inline]
     pub(super) fn send_by_timer(&mut self, conn: &mut Connection, now: u64, out: &mut impl Emit) {
         if conn.pacing.mode == SendMode::Delayed && !conn.has_retransmission() {
@@ -15,7 +15,6 @@ impl Linux {
         } else {
             self.send_each(conn, now, out);
         }
-        conn.timers.rearm();
     }
 
     /// Sends new segments without pacing: all that may leave leaves together, since a kernel processes an event in one go and hands
