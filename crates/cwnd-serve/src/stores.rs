@@ -69,6 +69,8 @@ pub struct Summary {
     runs: usize,
     done: usize,
     failed: usize,
+    /// Its file, if that has changed since the runs.
+    changed: Option<String>,
     /// Why it cannot be read.
     problem: Option<String>,
 }
@@ -206,6 +208,7 @@ impl Stores {
                     runs: 0,
                     done: 0,
                     failed: 0,
+                    changed: None,
                     problem: Some(problem),
                 };
             }
@@ -228,6 +231,7 @@ impl Stores {
                 .map_or(study.cells.len() * study.repeats as usize, |kept| kept.keys.len()),
             done: counts.done,
             failed: counts.failed,
+            changed: self.changed_file(id, &stored).map(|file| file.display().to_string()),
             problem: None,
         }
     }
@@ -271,6 +275,24 @@ impl Stores {
                 _ => format!("`{}`: no study was run here yet", directory.display()),
             }),
         }
+    }
+
+    /// Returns the study to run: that of a store, or that of its file if the file has changed since, as much of it as was run before.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn study_to_run(&self, id: usize) -> Result<StoredStudy, String> {
+        let stored = self.study(id)?;
+        let Some(file) = self.changed_file(id, &stored) else { return Ok(stored) };
+        let study = self.workbench.load_study(file)?.at_scale(stored.study.scale());
+        Ok(StoredStudy { study: Arc::new(study), ..stored })
+    }
+
+    /// Returns the study file, if its text is not that of the study that was run.
+    fn changed_file(&self, id: usize, stored: &StoredStudy) -> Option<&Path> {
+        let (file, kept) = (self.places[id].file.as_deref()?, stored.kept.as_ref()?);
+        // A file that is gone changes nothing.
+        fs::read_to_string(file).is_ok_and(|text| text != kept.text).then_some(file)
     }
 
     /// Returns the study of a store; it is read again only if the store keeps another.

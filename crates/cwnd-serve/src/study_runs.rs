@@ -91,7 +91,7 @@ impl StudyRuns {
         let directory = self.stores.place(store)?.directory.clone();
         let mut current = self.lock();
         let ticket = self.tickets.study()?;
-        let stored = self.stores.study(store).map_err(|why| Refusal::conflict(&why))?;
+        let stored = self.stores.study_to_run(store).map_err(|why| Refusal::conflict(&why))?;
         let study = Study::clone(&stored.study);
         let labels = (0..study.cells.len()).map(|cell| study.cell_label(cell)).collect();
         let order = StudyOrder { study, directory, command: stored.command };

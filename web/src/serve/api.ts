@@ -39,6 +39,7 @@ export interface StoreSummary {
   runs: number;
   done: number;
   failed: number;
+  changed: string | null;
   problem: string | null;
 }
 

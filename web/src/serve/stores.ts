@@ -131,9 +131,11 @@ class Entry {
     this.bar.value = done;
     this.bar.setAttribute("aria-label", `Runs done: ${summary.title}`);
     this.count.textContent = text;
-    this.message.replaceChildren(inline(progress === null ? "" : message(progress)));
+    const changed = summary.changed === null || on ? "" : `\`${summary.changed}\` has changed since these runs: Continue runs it as it is now.`;
+    const said = [progress === null ? "" : message(progress), changed].filter((text) => text !== "");
+    this.message.replaceChildren(inline(said.join(" ")));
     this.message.classList.toggle("wrong", progress?.phase === "failed");
-    const complete = summary.done >= summary.runs;
+    const complete = summary.done >= summary.runs && summary.changed === null;
     this.start.textContent = summary.done > 0 ? "Continue" : "Start";
     this.start.setAttribute("aria-label", `${this.start.textContent}: ${summary.title}`);
     this.start.hidden = on || complete;

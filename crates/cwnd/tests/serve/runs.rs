@@ -68,6 +68,11 @@ fn what_is_wrong_with_a_setting_is_said_by_line() {
         problems[0]["message"].as_str().is_some_and(|text| text.contains("did you mean `buffer`?")),
         "{problems}"
     );
+
+    let refused = server.post("/api/simulation", "rtt=40 ms\nrate-trace=lte.trace\nflow=cubic");
+    let problem = refused.json()["problems"][0].clone();
+    assert_eq!((refused.status, &problem["line"]), (422, &2.into()), "{problem}");
+    assert!(problem["message"].as_str().is_some_and(|text| text.contains("reads no files")), "{problem}");
 }
 
 /// Opens a run as soon as there is a place for it.

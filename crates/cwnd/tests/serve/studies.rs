@@ -62,6 +62,28 @@ fn a_study_starts_stops_and_continues() {
 }
 
 #[test]
+fn a_changed_study_file_is_run_as_it_is_now() {
+    let server = Server::start();
+    let run = || {
+        assert_eq!(server.post("/api/stores/0/start", "").status, 202);
+        wait(&server, |event| event["phase"] == "done" || event["phase"] == "failed")
+    };
+    assert_eq!(run()["phase"], "done");
+    let listed = || server.get("/api/stores").json()[0].clone();
+    assert_eq!((&listed()["done"], &listed()["changed"]), (&400.into(), &serde_json::Value::Null));
+
+    let file = server.directory.path().join("study.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let changed = text.replace("repeats = 200", "repeats = 201");
+    assert_ne!(changed, text);
+    fs::write(&file, changed).unwrap();
+    assert_eq!((&listed()["runs"], &listed()["changed"]), (&400.into(), &"study.toml".into()));
+    let ended = run();
+    assert_eq!((&ended["phase"], &ended["total"]), (&"done".into(), &2.into()), "{ended}");
+    assert_eq!((&listed()["done"], &listed()["changed"]), (&402.into(), &serde_json::Value::Null));
+}
+
+#[test]
 fn a_server_that_is_killed_leaves_a_store_that_continues() {
     let server = Server::start();
     assert_eq!(server.post("/api/stores/0/start", "").status, 202);
