@@ -262,6 +262,12 @@ impl<'a> OutputPort<'a> {
     }
 }
 
+/// Returns the word of a segment's number and its channel for the next segment.
+#[inline(always)]
+fn next_segment(word: u64) -> u64 {
+    (word & !0xFFFF_FFFF) | u64::from((word as u32).wrapping_add(1))
+}
+
 impl Emit for OutputPort<'_> {
     #[inline(always)]
     fn emit(&mut self, now: u64, packet: Packet) -> bool {
@@ -284,7 +290,16 @@ impl Emit for OutputPort<'_> {
         let size = u32::from(packet.size);
         let (time, entry) = (self.link.serial_time(size), PacketInRing::new(size, self.behind_id));
         self.link.arrivals.packets += count;
-        for _ in 0..count {
+        for sent_before in 0..count {
+            let left = count - sent_before;
+            if self.link.queues_all(now, left) {
+                let behind = &mut *self.behind;
+                self.link.queue_all(now, time, entry, left, |at| {
+                    behind.push_words(at, sent, sequence, rest);
+                    sequence = next_segment(sequence);
+                });
+                return;
+            }
             match self.link.enqueue(now, time, entry, packet.flags) {
                 Some((departure, added)) => {
                     let (at, lost) = self.link.cross(departure);
@@ -292,8 +307,7 @@ impl Emit for OutputPort<'_> {
                 }
                 None => self.drop_packet([now, sent, sequence, rest]),
             }
-            // The segment is the lower half of its word.
-            sequence = (sequence & !0xFFFF_FFFF) | u64::from((sequence as u32).wrapping_add(1));
+            sequence = next_segment(sequence);
         }
     }
 

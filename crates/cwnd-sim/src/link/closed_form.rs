@@ -331,6 +331,37 @@ impl ClosedForm {
         Some((self.free_at, added))
     }
 
+    /// Returns whether this many packets that arrive together at `now` are all queued, with no limit in sight, and cross the line alike.
+    #[inline(always)]
+    pub fn queues_all(&self, now: u64, packets: u64) -> bool {
+        let behind = self.count + packets as usize;
+        self.count > 0
+            && now < self.free_at + self.idle_margin_ns
+            && behind <= self.check_threshold.min(self.room_until)
+            && self.random_line.is_none()
+    }
+
+    /// Does the same as [`ClosedForm::enqueue`] for all of these packets. `put` takes the times at which they reach the end of the line.
+    #[inline(always)]
+    pub fn queue_all(
+        &mut self,
+        now: u64,
+        time: u64,
+        packet: PacketInRing,
+        packets: u64,
+        mut put: impl FnMut(u64),
+    ) {
+        let (mut free_at, mut waited) = (self.free_at, 0);
+        for _ in 0..packets {
+            waited += free_at - now;
+            free_at += time;
+            self.store(Departure { at: free_at, packet });
+            put(self.end_of_line(free_at));
+        }
+        self.free_at = free_at;
+        self.waited += u128::from(waited);
+    }
+
     /// Where only one departure may be in the system: returns whether not even that one is. Otherwise stores it.
     #[inline]
     fn has_left(&mut self, now: u64) -> bool {

@@ -48,10 +48,11 @@ impl SendLog {
         if last - una >= self.times.len() as u64 {
             self.grow(una, last);
         }
-        for segment in first..=last {
-            let i = self.index(segment);
-            self.times[i] = now;
-        }
+        // At the end of the ring they go on at its beginning.
+        let (begin, count) = (self.index(first), count as usize);
+        let before_end = count.min(self.times.len() - begin);
+        self.times[begin..begin + before_end].fill(now);
+        self.times[..count - before_end].fill(now);
     }
 
     /// Returns how a segment was sent.
