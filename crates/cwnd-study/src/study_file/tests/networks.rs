@@ -233,6 +233,13 @@ fn a_setting_that_the_bottleneck_has_of_its_own_is_refused() {
             "values = [\"1 Mbit/s\", \"2 Mbit/s\"]",
         ),
         (
+            "access-buffer = 500",
+            "rate = \"10 Mbit/s\"",
+            String::new(),
+            "`access-buffer` has no effect: the only link, `ab`, is the bottleneck".to_owned(),
+            "access-buffer = 500",
+        ),
+        (
             "",
             "schedule = [\"0 s: 5 Mbit/s\"]",
             axis("rate", "[\"1 Mbit/s\", \"2 Mbit/s\"]"),
@@ -254,6 +261,8 @@ fn a_setting_that_the_bottleneck_has_of_its_own_is_refused() {
     // What the link leaves out is of the settings.
     let study = shadowed("rate = \"5 Mbit/s\"", "", &buffers).unwrap();
     assert_eq!(study.cells.len(), 3);
+    // Of the rate in `[scenario]` buffers in BDP are computed, although the schedule replaces it at once.
+    assert!(shadowed("rate = \"5 Mbit/s\"", "schedule = [\"0 s: 5 Mbit/s\"]", "").is_ok());
     let later = axis("rate", "[\"1 Mbit/s\", \"2 Mbit/s\"]");
     assert!(shadowed("", "schedule = [\"1 s: 5 Mbit/s\"]", &later).is_ok());
 }
