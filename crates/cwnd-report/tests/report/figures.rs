@@ -58,6 +58,7 @@ pub fn small() -> Results {
         reduced: None,
         traces: Vec::new(),
         sizes: Vec::new(),
+        file: None,
     };
     let provenance = Provenance {
         version: "0.1.0".into(),
