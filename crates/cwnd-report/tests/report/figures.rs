@@ -240,6 +240,54 @@ fn states_are_drawn_for_the_algorithms_that_have_them() {
 }
 
 #[test]
+fn flows_are_called_by_their_algorithms_where_these_differ() {
+    let mut results = small();
+    let figure = Figure {
+        printed: None,
+        lines: Vec::new(),
+        name: "figure".into(),
+        title: String::new(),
+        caption: None,
+        kind: FigureKind::Trace { show: vec![named("cwnd")], series: None },
+        panels: Vec::new(),
+        select: select(&[("buffer", &["10"]), ("variant", &["cubic"])]),
+    };
+    results.study.figures = vec![figure.clone()];
+    let mut keys = |algorithms: [[&str; 2]; 2], figure: &Figure| {
+        for (cell, names) in
+            results.study.cells.iter_mut().zip([algorithms[1], algorithms[0]].iter().flat_map(|a| [a; 3]))
+        {
+            let flows = &mut cell.scenario.flows;
+            flows.resize(2, flows[0].clone());
+            flows
+                .iter_mut()
+                .zip(names)
+                .for_each(|(flow, name)| flow.algorithm = name.parse().expect("a name"));
+        }
+        let traces = Traces::read(&results, |samples| {
+            let cell: u32 = samples.path().expect("a file").to_string_lossy().parse().expect("a cell");
+            Ok(trace(cell).into())
+        });
+        let drawn = figures::draw(&results, figure, &SeriesStyles::new(&results.study), &traces);
+        let titles = drawn.grid.blocks.iter().map(|block| block.title.clone());
+        let keys: Vec<String> = drawn.grid.keys.iter().map(|key| key.label.clone()).chain(titles).collect();
+        keys.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys([["cubic", "cubic"]; 2], &figure), ["flow 1", "flow 2"]);
+    assert_eq!(keys([["cubic", "bbr"]; 2], &figure), ["flow 1: cubic", "flow 2: bbr"]);
+    // A flow that has another algorithm in another cell of the figure has none in the legend.
+    let both = Figure {
+        select: select(&[("buffer", &["10"])]),
+        kind: FigureKind::Trace { show: vec![named("cwnd")], series: Some(named("variant")) },
+        ..figure.clone()
+    };
+    let legend = keys([["cubic", "bbr"], ["cubic", "newreno"]], &both);
+    assert_eq!(legend, ["agile-sd", "cubic", "flow 1: cubic", "flow 2"]);
+    let panels = Figure { panels: vec![named("flow")], ..figure };
+    assert_eq!(keys([["cubic", "bbr"]; 2], &panels), ["Flow 1: cubic", "Flow 2: bbr"]);
+}
+
+#[test]
 fn a_series_looks_the_same_in_every_figure() {
     let mut results = small();
     let line = |series: &str| FigureKind::Line {
