@@ -240,6 +240,36 @@ fn states_are_drawn_for_the_algorithms_that_have_them() {
 }
 
 #[test]
+fn means_of_fewer_repeats_are_named() {
+    let note = |cells: usize| {
+        let mut results = small();
+        // Of the first cells the second repeat is missing.
+        let second = |run: &&mut RunResult| run.cell < cells && run.repeat == 1;
+        results.runs.iter_mut().filter(second).for_each(|run| run.state = RunState::Missing);
+        let kind =
+            FigureKind::Line { x: named("buffer"), y: named("jain_index"), series: Some(named("variant")) };
+        let figure = Figure {
+            printed: None,
+            lines: Vec::new(),
+            name: "figure".into(),
+            title: String::new(),
+            caption: None,
+            kind,
+            panels: Vec::new(),
+            select: select(&[]),
+        };
+        results.study.figures = vec![figure.clone()];
+        let drawn = figures::draw(&results, &figure, &SeriesStyles::new(&results.study), &Traces::default());
+        drawn.notes.into_iter().find(|note| note.contains("fewer"))
+    };
+    assert_eq!(note(0), None);
+    assert_eq!(note(1).unwrap(), "One mean rests on fewer repeats: agile-sd, 0.");
+    assert_eq!(note(2).unwrap(), "2 means rest on fewer repeats: agile-sd, 0; agile-sd, 10.");
+    let four = "4 means rest on fewer repeats: agile-sd, 0; agile-sd, 10; agile-sd, 100 and 1 more.";
+    assert_eq!(note(4).unwrap(), four);
+}
+
+#[test]
 fn flows_are_called_by_their_algorithms_where_these_differ() {
     let mut results = small();
     let figure = Figure {
