@@ -4,7 +4,7 @@ use crate::headers::Headers;
 use crate::pcapng::{self, Interface, LinkType};
 use cwnd_scenario::{NodeId, Rate, Scenario};
 use cwnd_sim::watch::{End, PacketEvent, PacketObserver, Point};
-use cwnd_sim::{Options, Simulation};
+use cwnd_sim::{Factory, Options, Simulation};
 use std::io::{self, Write};
 
 /// The scenario's time zero on the clock of captures: midnight of 1 January 2000 (UTC), in seconds since 1970. So the time of
@@ -70,20 +70,32 @@ impl<W: Write> PacketObserver for Capture<W> {
     }
 }
 
-/// Runs a scenario to its end, and writes what passes `points`. Returns what it wrote to.
+/// Runs a scenario to its end with the registered algorithms, and writes what passes `points`. Returns what it wrote to.
 ///
 /// # Errors
-/// If the scenario cannot be run, or the capture not be written.
+/// As those of [`capture_with`].
 pub fn capture<W: Write>(scenario: &Scenario, points: &[Point], out: W) -> io::Result<W> {
-    let simulation = Simulation::with_options(
-        scenario,
-        &cwnd_sim::registered,
-        &Options { points: points.to_vec(), ..Options::default() },
-    );
-    let mut simulation = simulation.map_err(|error| io::Error::other(error.to_string()))?;
+    capture_with(scenario, &cwnd_sim::registered, points, out)
+}
+
+/// Does what [`capture`] does with algorithms of this factory.
+///
+/// # Errors
+/// If the scenario cannot be run, an algorithm sets a value that no [window](cwnd_sim::run_with) may have, or the capture cannot be
+/// written.
+pub fn capture_with<W: Write>(
+    scenario: &Scenario,
+    factory: Factory<'_>,
+    points: &[Point],
+    out: W,
+) -> io::Result<W> {
+    let options = Options { points: points.to_vec(), ..Options::default() };
+    let simulation = Simulation::with_options(scenario, factory, &options);
+    let mut simulation = simulation.map_err(io::Error::other)?;
     let mut capture = Capture::new(scenario, &simulation, points, out)?;
     simulation.run_observed(scenario.duration, &mut capture);
     simulation.end_observation(&mut capture);
+    simulation.failure().map_or(Ok(()), |error| Err(io::Error::other(error)))?;
     capture.finish()
 }
 

@@ -10,6 +10,6 @@ pub mod pcapng;
 mod points;
 pub mod qlog;
 
-pub use capture::{Capture, EPOCH_S, capture};
+pub use capture::{Capture, EPOCH_S, capture, capture_with};
 pub use points::{default_points, point};
-pub use qlog::{Qlog, log};
+pub use qlog::{Qlog, log, log_with};

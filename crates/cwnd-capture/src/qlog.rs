@@ -24,8 +24,8 @@
 
 use crate::EPOCH_S;
 use cwnd_scenario::{Recovery, Scenario};
-use cwnd_sim::Simulation;
 use cwnd_sim::watch::{Observable, PacketObserver, SenderEvent, State};
+use cwnd_sim::{Factory, Options, Simulation};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
@@ -206,15 +206,24 @@ fn whole(value: f64) -> u64 {
     value.round() as u64
 }
 
-/// Runs a scenario to its end, and writes what happens to its senders. Returns what it wrote to.
+/// Runs a scenario to its end with the registered algorithms, and writes what happens to its senders. Returns what it wrote to.
 ///
 /// # Errors
-/// If the scenario cannot be run, or the log not be written.
+/// As those of [`log_with`].
 pub fn log<W: Write>(scenario: &Scenario, out: W) -> io::Result<W> {
-    let simulation = Simulation::new(scenario);
-    let mut simulation = simulation.map_err(|error| io::Error::other(error.to_string()))?;
+    log_with(scenario, &cwnd_sim::registered, out)
+}
+
+/// Does what [`log`] does with algorithms of this factory.
+///
+/// # Errors
+/// If the scenario cannot be run, an algorithm sets a value that no [window](cwnd_sim::run_with) may have, or the log cannot be written.
+pub fn log_with<W: Write>(scenario: &Scenario, factory: Factory<'_>, out: W) -> io::Result<W> {
+    let simulation = Simulation::with_options(scenario, factory, &Options::default());
+    let mut simulation = simulation.map_err(io::Error::other)?;
     simulation.watch_senders();
     let mut qlog = Qlog::new(scenario, out)?;
     simulation.run_observed(scenario.duration, &mut qlog);
+    simulation.failure().map_or(Ok(()), |error| Err(io::Error::other(error)))?;
     qlog.finish()
 }

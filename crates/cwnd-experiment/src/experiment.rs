@@ -13,7 +13,7 @@ pub use defaults::Defaults;
 pub use or_bottleneck::OrBottleneck;
 pub use receive_window::greatest_bdp;
 pub use stack_choice::{EcnChoice, StackChoice};
-pub use topology::{SatelliteChoice, Topology};
+pub use topology::{LateSteps, SatelliteChoice, Topology};
 
 use crate::{
     Buffer, BufferTerm, Built, EcnThreshold, Endpoints, FlowGroup, LineDelay, LineOptions, Mix, Place,

@@ -38,8 +38,8 @@ mod threshold;
 pub use buffer::{Buffer, BufferContext, BufferTerm};
 pub use builders::{Access, Dumbbell, Graph, GraphLink, Incast, ParkingLot, Path, Satellite, SatelliteLink};
 pub use experiment::{
-    CrossFlows, Defaults, EcnChoice, ExperimentSpec, OrBottleneck, SatelliteChoice, StackChoice, Topology,
-    greatest_bdp,
+    CrossFlows, Defaults, EcnChoice, ExperimentSpec, LateSteps, OrBottleneck, SatelliteChoice, StackChoice,
+    Topology, greatest_bdp,
 };
 pub use flow_group::{FlowGroup, Mix, Place, Side};
 pub use line::{

@@ -30,7 +30,7 @@ impl Opportunities {
         let last = trace.times_ms.last().map_or(1, |&last| last.max(1));
         let length = u64::from(last) * MILLISECOND;
         Opportunities {
-            times_ms: if trace.times_ms.is_empty() { [1].into() } else { trace.times_ms.clone() },
+            times_ms: if trace.times_ms.is_empty() { [1].into() } else { trace.times_ms.shared() },
             length,
             shift: (length - origin % length) % length,
             base: 0,

@@ -74,6 +74,8 @@ pub struct SamplePanel {
 pub struct SampleLine {
     /// What it is of.
     pub label: String,
+    /// The flow that its label names, from 0, if it names one.
+    pub flow: Option<usize>,
     /// Its stroke.
     pub stroke: cwnd_plot::style::Stroke,
     /// Time in seconds and value; a value that is not finite is a gap.

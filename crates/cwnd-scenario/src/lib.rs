@@ -28,9 +28,9 @@ pub use engine::{Cost, Engine, EngineError, Identity, Problem};
 pub use helpers::{HELPER_THREAD, Helpers, SpareThreads};
 pub use linux_version::LinuxVersion;
 pub use network::{
-    CoDel, Counting, DeliveryTrace, Discipline, DualPi2, EcnRemark, Effects, FqCoDel, GilbertElliott, Jitter,
-    JitterShape, LinkId, LinkSpec, Loss, Network, NodeId, Pie, Policer, QueueLimit, QueueSpec, Red, Schedule,
-    Step, Steps, TraceError,
+    CoDel, Counting, DeliveryTimes, DeliveryTrace, Discipline, DualPi2, EcnRemark, Effects, FqCoDel,
+    GilbertElliott, Jitter, JitterShape, LinkId, LinkSpec, Loss, Network, NodeId, Pie, Policer, QueueLimit,
+    QueueSpec, Red, Schedule, Step, Steps, TraceError,
 };
 pub use notation::{NotationError, nearest};
 pub use outcome::{FlowOutcome, LinkOutcome, MessageOutcome, Observed, Outcome, Sample, SampleState, Trace};

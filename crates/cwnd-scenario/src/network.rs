@@ -1,11 +1,13 @@
 //! Nodes, links, and what is between: queues, lines, and how they vary.
 
+mod delivery_times;
 mod discipline;
 mod effects;
 mod loss;
 mod mahimahi;
 mod schedule;
 
+pub use delivery_times::DeliveryTimes;
 pub use discipline::{CoDel, Discipline, DualPi2, FqCoDel, Pie, Red};
 pub use effects::{EcnRemark, Effects, Jitter, JitterShape, Policer};
 pub use loss::{GilbertElliott, Loss};

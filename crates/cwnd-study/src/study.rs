@@ -35,6 +35,8 @@ pub struct Study {
     pub notes: Vec<String>,
     /// The file's own text, for provenance.
     pub text: String,
+    /// How messages name the file that it was loaded from, if it was.
+    pub file: Option<String>,
     /// What differs between cells.
     pub axes: Vec<Axis>,
     /// The axis that says which engine answers a cell, if one does: an index into `axes`.

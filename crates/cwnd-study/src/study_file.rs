@@ -15,6 +15,7 @@ mod printed;
 mod quick;
 mod reader;
 mod reason;
+mod refusal;
 mod schema;
 mod scope;
 mod selection;
@@ -84,7 +85,8 @@ impl Study {
         let shown = path.display().to_string();
         let cannot = |why: String| StudyError::whole(format!("cannot read the study `{shown}`: {why}"));
         let text = input_file::read_text(path, MAX_LENGTH).map_err(|error| cannot(error.reason))?;
-        Study::parse(&name(path), &shown, &text, check)
+        let study = Study::parse(&name(path), &shown, &text, check)?;
+        Ok(Study { file: Some(shown), ..study })
     }
 
     /// Read the text of a study file. `file_name` is how errors call it; files that it names are looked for from the
@@ -176,6 +178,7 @@ fn read(
         source: file.text("source").map(|source| source.value),
         notes: file.texts("notes").into_iter().flatten().map(|note| note.value).collect(),
         text: text.to_owned(),
+        file: None,
         axes: axes.into_iter().flatten().map(|drawn| drawn.axis).collect(),
         engine_axis,
         cells: cells.unwrap_or_default(),

@@ -170,13 +170,16 @@ impl Drawn<'_> {
                 (rest, self.access.delay)
             }
         };
-        let rate = link.rate.or(link.forward.rate()).or(rest.forward.rate()).unwrap_or(rest.rate);
+        let forward = link.forward.or(&rest.forward);
+        // A rate that is said comes before the mean of a trace, which stays unsaid: its range is then checked as a trace's.
+        let of_settings = rest.forward.rate.filter(|_| link.forward.trace.is_none());
+        let forward = LineOptions { rate: link.rate.or(link.forward.rate).or(of_settings), ..forward };
         Bottleneck {
-            rate,
+            rate: forward.rate().unwrap_or(rest.rate),
             delay: LineDelay::OneWay(link.delay.unwrap_or(delay)),
             buffer: link.buffer.clone().unwrap_or(rest.buffer),
             ecn_threshold: link.ecn_threshold.or(rest.ecn_threshold),
-            forward: LineOptions { rate: Some(rate), ..link.forward.or(&rest.forward) },
+            forward,
             reverse: link.reverse.or(&rest.reverse),
         }
     }

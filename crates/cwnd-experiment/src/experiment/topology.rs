@@ -7,7 +7,7 @@ use crate::{
     Graph, Incast, LineOptions, ParkingLot, Path, Place, RateChange, Satellite, SatelliteLink, StepChoice,
 };
 use cwnd_scenario::{Counting, Decimal, Loss, Probability, Problem, Rate, StackProfile, Time};
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 /// The shape of a network.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +87,15 @@ fn times(factor: u64, rate: Rate) -> Rate {
 
 /// Hops of a parking lot, where they are not said.
 const USUAL_HOPS: u32 = 3;
+
+/// Steps of one schedule that come at the end of the run or after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LateSteps<'a> {
+    /// The link of a drawn network that has the schedule; none if it is the setting `schedule`.
+    pub link: Option<&'a str>,
+    /// When they come, at least one, in rising order.
+    pub times: Vec<Time>,
+}
 
 impl ExperimentSpec {
     /// The network, and the route of every flow.
@@ -191,21 +200,24 @@ impl ExperimentSpec {
         self.hops.unwrap_or(USUAL_HOPS)
     }
 
-    /// Returns the times of the steps of schedules that come at the end of the run or after it: they have no effect. The end of
-    /// an outage is not among them, since it says that the outage lasts to the end.
-    pub fn steps_after_the_end(&self) -> BTreeSet<Time> {
+    /// Returns the steps of schedules that come at the end of the run or after it, schedule by schedule: they have no effect. The end
+    /// of an outage is not among them, since it says that the outage lasts to the end.
+    pub fn late_steps(&self) -> Vec<LateSteps<'_>> {
         let links = match &self.topology {
             Topology::Graph(graph) => graph.links.as_slice(),
             _ => &[],
         };
-        let of_links = links.iter().flat_map(|link| [&link.forward, &link.reverse]);
-        let schedules =
-            of_links.chain([&self.forward, &self.reverse]).filter_map(|line| line.schedule.as_ref());
+        let of_links = links.iter().map(|link| (Some(link.name.as_str()), &link.forward));
         let is_late = |step: &&StepChoice| {
             let ends_outage = step.rate == Some(RateChange::Up) && step.delay.is_none();
             step.at >= self.duration && !ends_outage
         };
-        schedules.flat_map(|schedule| schedule.steps.iter().filter(is_late)).map(|step| step.at).collect()
+        let late = |(link, line): (_, &LineOptions)| {
+            let steps = line.schedule.iter().flat_map(|schedule| &schedule.steps);
+            let times: Vec<Time> = steps.filter(is_late).map(|step| step.at).collect();
+            (!times.is_empty()).then_some(LateSteps { link, times })
+        };
+        std::iter::once((None, &self.forward)).chain(of_links).filter_map(late).collect()
     }
 
     /// Whether any queue may mark.

@@ -124,10 +124,15 @@ pub const NETWORK: &[Setting] = &[
         key: "ecn-threshold",
         title: "ECN threshold",
         about: "The bottleneck marks packets that find a queue longer than this: a number of packets, or a share of its limit.",
-        default: "no packet is marked",
+        default: "none",
         example: "20 %",
         kind: SettingKind::Number,
-        set: |e, text| put(&mut e.ecn_threshold, text, unit),
+        set: |e, text| {
+            let mut threshold = None;
+            put_or_none(&mut threshold, text, unit)?;
+            e.ecn_threshold = threshold.flatten();
+            Ok(())
+        },
         get: |e, _| said(&e.ecn_threshold),
         measure: |text| match text.parse().ok()? {
             EcnThreshold::Packets(packets) => Some((f64::from(packets), "packets")),

@@ -87,7 +87,7 @@ fn a_default_in_effect_can_be_set() {
 
 #[test]
 fn effects_can_be_switched_off_again() {
-    for key in ["jitter", "slot", "policer", "reverse-jitter", "reverse-slot"] {
+    for key in ["ecn-threshold", "jitter", "slot", "policer", "reverse-jitter", "reverse-slot"] {
         let setting = find(key).unwrap();
         assert_eq!(setting.default, "none", "{key}");
         let mut spec = experiment_for(key);

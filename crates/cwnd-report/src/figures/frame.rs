@@ -2,6 +2,7 @@
 
 use super::line::plain;
 use super::points::Chosen;
+use super::trace::flow_names::FlowNames;
 use crate::measure::small;
 use cwnd_plot::{Block, Grid, Headings, Panel};
 use cwnd_study::{Axis, Figure, Point, Results};
@@ -62,8 +63,9 @@ impl Panes {
     }
 
     /// One for each of some flows (from 0), of all cells.
-    pub fn of_flows(flows: impl IntoIterator<Item = usize>) -> Panes {
-        let pane = |flow| Pane { title: format!("Flow {}", flow + 1), at: Vec::new(), flow: Some(flow) };
+    pub fn of_flows(flows: impl IntoIterator<Item = usize>, names: &FlowNames) -> Panes {
+        let pane =
+            |flow| Pane { title: format!("Flow {}", names.of(flow)), at: Vec::new(), flow: Some(flow) };
         let panes: Vec<Pane> = flows.into_iter().map(pane).collect();
         Panes { columns: columns(panes.len(), true), panes, headings: None }
     }

@@ -56,8 +56,8 @@ pub(crate) struct Tally {
     /// Cells of these, and those of them without a value in any repeat.
     cells_of_missing: BTreeSet<usize>,
     silent: BTreeSet<usize>,
-    /// Those with fewer repeats than the study has.
-    partial: usize,
+    /// A cell of each of those with fewer repeats than the study has.
+    partial: Vec<usize>,
     /// Whether any has an interval.
     has_interval: bool,
     /// Cells that rest on runs which are not valid.
@@ -78,7 +78,8 @@ impl Tally {
                 self.silent.extend(cells.iter().filter(is_silent));
             }
             Some(estimate) => {
-                self.partial += usize::from(estimate.count < results.study.repeats as usize);
+                let is_partial = estimate.count < results.study.repeats as usize;
+                self.partial.extend(cells.first().filter(|_| is_partial));
                 self.has_interval |= estimate.half.is_some();
                 let doubted = cells.iter().filter(|cell| validity_warnings::of_cell(results, **cell) > 0);
                 self.doubted.extend(doubted);
@@ -113,12 +114,34 @@ impl Tally {
             let are = if runs == 1 { "run in it is" } else { "runs in it are" };
             notes.push(format!("{} {runs} {are} not valid.", validity_warnings::MARK));
         }
-        match self.partial {
+        let which = self.partial_places(chosen, used);
+        match self.partial.len() {
             0 => {}
-            1 => notes.push("One mean rests on fewer repeats.".into()),
-            count => notes.push(format!("{count} means rest on fewer repeats.")),
+            1 => notes.push(format!("One mean rests on fewer repeats{which}.")),
+            count => notes.push(format!("{count} means rest on fewer repeats{which}.")),
         }
         notes
+    }
+
+    /// Names the places whose means rest on fewer repeats by their labels on the axes that are shown, each once: the first ones, and how
+    /// many more there are.
+    fn partial_places(&self, chosen: &Chosen<'_>, used: &[usize]) -> String {
+        const NAMED: usize = 3;
+        let axes = &chosen.results.study.axes;
+        let shown = (0..axes.len()).filter(|axis| used.contains(axis));
+        let label = |cell: &usize| {
+            let point = |axis: usize| Some(axes[axis].points[chosen.point(*cell, axis)?].label.as_str());
+            shown.clone().filter_map(point).collect::<Vec<_>>().join(", ")
+        };
+        let mut labels: Vec<String> =
+            self.partial.iter().map(label).filter(|label| !label.is_empty()).collect();
+        let mut known = BTreeSet::new();
+        labels.retain(|label| known.insert(label.clone()));
+        match labels.len() {
+            0 => String::new(),
+            count if count <= NAMED => format!(": {}", labels.join("; ")),
+            count => format!(": {} and {} more", labels[..NAMED].join("; "), count - NAMED),
+        }
     }
 
     /// Says why no place has a value: a mean over several cells needs a repeat with a value in each.

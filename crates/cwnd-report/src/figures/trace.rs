@@ -9,6 +9,7 @@
 //! - Of the queues the bottleneck's is drawn, unless another held more: where no link is slower than the sender's
 //!   own, packets wait there.
 
+pub(super) mod flow_names;
 pub(super) mod quantity;
 mod state;
 
@@ -25,6 +26,7 @@ use crate::validity_warnings;
 use cwnd_plot::style::{Dash, INK, Stroke};
 use cwnd_plot::{self as plot, Band, Headings, Inside, Key, Line, Markers, Panel, Swatch};
 use cwnd_study::{FLOW_PANELS, Figure, Results};
+use flow_names::FlowNames;
 use quantity::{Flows, Quantity};
 use std::collections::BTreeSet;
 
@@ -43,7 +45,8 @@ pub(super) fn draw(
     series: Option<&str>,
 ) -> Drawn {
     let chosen = Chosen::new(results, &figure.select);
-    let panes = panes(&chosen, figure);
+    let names = FlowNames::new(&chosen);
+    let panes = panes(&chosen, figure, &names);
     let series_axis = series.and_then(|name| results.study.axis(name));
     let series = Series::new(&chosen, looks, series);
     let mut gathered =
@@ -67,7 +70,7 @@ pub(super) fn draw(
     // For every pane, quantity and series what is drawn.
     let lines = |quantity: &Quantity, runs: &[Option<Run<'_>>], flow: Option<usize>| -> Vec<Drawing> {
         let each = runs.iter().enumerate().filter_map(|(i, run)| Some((i, run.as_ref()?)));
-        let drawings = each.flat_map(|(i, run)| drawings(quantity, run, &series, i, averaged));
+        let drawings = each.flat_map(|(i, run)| drawings(quantity, run, &series, &names, i, averaged));
         drawings.filter(|drawing| drawing.flow.is_none_or(|of| flow.is_none_or(|flow| flow == of))).collect()
     };
     let of_pane = |(runs, pane): (&Vec<Option<Run<'_>>>, &Pane)| {
@@ -117,7 +120,12 @@ pub(super) fn draw(
             panel.references =
                 stated::references_over_time(&results.study, figure, pane, looks, of, shown[i].factor);
             let references = panel.references.clone();
-            let line = |d: Drawing| SampleLine { label: d.label, stroke: d.stroke, points: d.points };
+            let line = |d: Drawing| SampleLine {
+                label: d.label,
+                flow: d.flow.filter(|_| d.names_flow),
+                stroke: d.stroke,
+                points: d.points,
+            };
             let lines = drawings.into_iter().map(line).collect();
             block.panels.push(SamplePanel { label, lines, references });
             panels.push(panel);
@@ -131,7 +139,7 @@ pub(super) fn draw(
             block.title = with(&block.title, apart);
         }
     }
-    grid.keys = if is_apart && is_one { Vec::new() } else { keys(&series, &samples, averaged) };
+    grid.keys = if is_apart && is_one { Vec::new() } else { keys(&series, &samples, &names, averaged) };
     let quantities: Vec<&str> = quantities.iter().map(|q| q.measure.title.as_str()).collect();
     grid.description = format!("{} over time.", quantities.join(", "));
     let mut notes = notes(results, &drawn_runs, &missing, averaged, most);
@@ -157,7 +165,7 @@ pub(super) fn draw(
 }
 
 /// The panes of a figure; of one with a panel for each flow those of the flows that last in any of its cells.
-fn panes(chosen: &Chosen<'_>, figure: &Figure) -> Panes {
+fn panes(chosen: &Chosen<'_>, figure: &Figure, names: &FlowNames) -> Panes {
     let study = &chosen.results.study;
     let is_of_flows =
         figure.panels.iter().any(|name| name == FLOW_PANELS) && study.axis(FLOW_PANELS).is_none();
@@ -169,7 +177,7 @@ fn panes(chosen: &Chosen<'_>, figure: &Figure) -> Panes {
         flows.filter(|(_, flow)| !flow.short && !flow.reverse).map(|(i, _)| i).collect::<Vec<usize>>()
     };
     let flows: BTreeSet<usize> = chosen.cells.iter().flat_map(lasting).collect();
-    Panes::of_flows(flows)
+    Panes::of_flows(flows, names)
 }
 
 /// How what [`apart`] says is to be read.
@@ -212,11 +220,18 @@ struct Drawing {
     look: SeriesStyle,
     /// The flow that it is of, from 0, if it is of one.
     flow: Option<usize>,
+    /// Whether the label names that flow.
+    names_flow: bool,
     points: Vec<(f64, f64)>,
     band: Vec<(f64, f64, f64)>,
 }
 
 impl Drawing {
+    /// Creates a line of all flows.
+    fn of_all(label: String, stroke: Stroke, look: SeriesStyle, points: Vec<(f64, f64)>) -> Drawing {
+        Drawing { label, stroke, look, flow: None, names_flow: false, points, band: Vec::new() }
+    }
+
     fn times(self, factor: f64) -> Drawing {
         Drawing {
             points: self.points.into_iter().map(|(t, v)| (t, v * factor)).collect(),
@@ -269,6 +284,7 @@ fn drawings(
     quantity: &Quantity,
     run: &Run<'_>,
     series: &Series,
+    names: &FlowNames,
     place: usize,
     averaged: bool,
 ) -> Vec<Drawing> {
@@ -279,18 +295,18 @@ fn drawings(
         let stroke = Stroke::solid(look.map_or(INK, SeriesStyle::colour), 1.1);
         let label = if is_one { "queue".to_owned() } else { one.label.clone() };
         let points = quantity.queue_points(run.flows.trace);
-        return vec![Drawing { label, stroke, look: one.look, flow: None, points, band: Vec::new() }];
+        return vec![Drawing::of_all(label, stroke, one.look, points)];
     }
     if let Some(points) = quantity.of_all(&run.flows) {
         let label = if is_one { quantity.measure.title.clone() } else { one.label.clone() };
         let stroke = Stroke::solid(one.look.colour(), 1.3);
-        return vec![Drawing { label, stroke, look: one.look, flow: None, points, band: Vec::new() }];
+        return vec![Drawing::of_all(label, stroke, one.look, points)];
     }
     let count = run.flows.count();
     let name = |flow: Option<usize>| match (is_one, flow) {
-        (true, Some(flow)) => format!("flow {}", flow + 1),
+        (true, Some(flow)) => format!("flow {}", names.of(flow)),
         (true, None) => "mean of flows".into(),
-        (false, Some(flow)) if count > 1 => format!("{}, flow {}", one.label, flow + 1),
+        (false, Some(flow)) if count > 1 => format!("{}, flow {}", one.label, names.of(flow)),
         (false, _) => one.label.clone(),
     };
     // A mode has no mean, so that of the first flow stands for all.
@@ -299,14 +315,8 @@ fn drawings(
         if !has_values(quantity, &points) {
             return Vec::new();
         }
-        return vec![Drawing {
-            label: name(None),
-            stroke: Stroke::solid(one.look.colour(), 1.5),
-            look: one.look,
-            flow: None,
-            points,
-            band,
-        }];
+        let stroke = Stroke::solid(one.look.colour(), 1.5);
+        return vec![Drawing { band, ..Drawing::of_all(name(None), stroke, one.look, points) }];
     }
     run.flows
         .each(quantity)
@@ -314,7 +324,8 @@ fn drawings(
         .map(|(i, (flow, points))| {
             let look = if is_one { SeriesStyle(i) } else { one.look };
             let stroke = Stroke::solid(look.colour(), 1.2).dashed(Dash::of_series(i));
-            Drawing { label: name(Some(flow)), stroke, look, flow: Some(flow), points, band: Vec::new() }
+            let drawing = Drawing::of_all(name(Some(flow)), stroke, look, points);
+            Drawing { flow: Some(flow), names_flow: is_one || count > 1, ..drawing }
         })
         .filter(|drawing| has_values(quantity, &drawing.points))
         .take(if averaged { 1 } else { usize::MAX })
@@ -341,7 +352,7 @@ fn add(panel: &mut Panel, drawings: &[Drawing], several: bool) {
 }
 
 /// The legend: series by colour and marker, flows by dash pattern, or by colour where there are no series.
-fn keys(series: &Series, samples: &Samples, averaged: bool) -> Vec<Key> {
+fn keys(series: &Series, samples: &Samples, names: &FlowNames, averaged: bool) -> Vec<Key> {
     let several = series.0.len() > 1;
     let named = series.0.iter().filter(|one| !one.label.is_empty());
     let mut keys: Vec<Key> = named
@@ -352,16 +363,13 @@ fn keys(series: &Series, samples: &Samples, averaged: bool) -> Vec<Key> {
         })
         .collect();
     let lines = samples.blocks.iter().flat_map(|block| &block.panels).flat_map(|panel| &panel.lines);
-    let flow = |line: &SampleLine| {
-        let at = line.label.rfind("flow ")?;
-        line.label[at + 5..].parse::<usize>().ok().map(|flow| (flow, line.stroke.dash, line.stroke.colour))
-    };
     let mut seen = BTreeSet::new();
-    for (flow, dash, colour) in lines.filter_map(flow) {
+    let has_series = !keys.is_empty();
+    for (flow, stroke) in lines.filter_map(|line| Some((line.flow?, line.stroke))) {
         if seen.insert(flow) {
-            let colour = if keys.iter().any(|key| !key.label.starts_with("flow ")) { INK } else { colour };
-            let line = Swatch::line(Stroke::solid(colour, 1.2).dashed(dash));
-            keys.push(Key::new(format!("flow {flow}"), line));
+            let colour = if has_series { INK } else { stroke.colour };
+            let line = Swatch::line(Stroke::solid(colour, 1.2).dashed(stroke.dash));
+            keys.push(Key::new(format!("flow {}", names.of(flow)), line));
         }
     }
     keys

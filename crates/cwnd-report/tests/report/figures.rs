@@ -58,6 +58,7 @@ pub fn small() -> Results {
         reduced: None,
         traces: Vec::new(),
         sizes: Vec::new(),
+        file: None,
     };
     let provenance = Provenance {
         version: "0.1.0".into(),
@@ -236,6 +237,84 @@ fn states_are_drawn_for_the_algorithms_that_have_them() {
     });
     let lines: Vec<(&str, String)> = lines.collect();
     insta::assert_debug_snapshot!(lines);
+}
+
+#[test]
+fn means_of_fewer_repeats_are_named() {
+    let note = |cells: usize| {
+        let mut results = small();
+        // Of the first cells the second repeat is missing.
+        let second = |run: &&mut RunResult| run.cell < cells && run.repeat == 1;
+        results.runs.iter_mut().filter(second).for_each(|run| run.state = RunState::Missing);
+        let kind =
+            FigureKind::Line { x: named("buffer"), y: named("jain_index"), series: Some(named("variant")) };
+        let figure = Figure {
+            printed: None,
+            lines: Vec::new(),
+            name: "figure".into(),
+            title: String::new(),
+            caption: None,
+            kind,
+            panels: Vec::new(),
+            select: select(&[]),
+        };
+        results.study.figures = vec![figure.clone()];
+        let drawn = figures::draw(&results, &figure, &SeriesStyles::new(&results.study), &Traces::default());
+        drawn.notes.into_iter().find(|note| note.contains("fewer"))
+    };
+    assert_eq!(note(0), None);
+    assert_eq!(note(1).unwrap(), "One mean rests on fewer repeats: agile-sd, 0.");
+    assert_eq!(note(2).unwrap(), "2 means rest on fewer repeats: agile-sd, 0; agile-sd, 10.");
+    let four = "4 means rest on fewer repeats: agile-sd, 0; agile-sd, 10; agile-sd, 100 and 1 more.";
+    assert_eq!(note(4).unwrap(), four);
+}
+
+#[test]
+fn flows_are_called_by_their_algorithms_where_these_differ() {
+    let mut results = small();
+    let figure = Figure {
+        printed: None,
+        lines: Vec::new(),
+        name: "figure".into(),
+        title: String::new(),
+        caption: None,
+        kind: FigureKind::Trace { show: vec![named("cwnd")], series: None },
+        panels: Vec::new(),
+        select: select(&[("buffer", &["10"]), ("variant", &["cubic"])]),
+    };
+    results.study.figures = vec![figure.clone()];
+    let mut keys = |algorithms: [[&str; 2]; 2], figure: &Figure| {
+        for (cell, names) in
+            results.study.cells.iter_mut().zip([algorithms[1], algorithms[0]].iter().flat_map(|a| [a; 3]))
+        {
+            let flows = &mut cell.scenario.flows;
+            flows.resize(2, flows[0].clone());
+            flows
+                .iter_mut()
+                .zip(names)
+                .for_each(|(flow, name)| flow.algorithm = name.parse().expect("a name"));
+        }
+        let traces = Traces::read(&results, |samples| {
+            let cell: u32 = samples.path().expect("a file").to_string_lossy().parse().expect("a cell");
+            Ok(trace(cell).into())
+        });
+        let drawn = figures::draw(&results, figure, &SeriesStyles::new(&results.study), &traces);
+        let titles = drawn.grid.blocks.iter().map(|block| block.title.clone());
+        let keys: Vec<String> = drawn.grid.keys.iter().map(|key| key.label.clone()).chain(titles).collect();
+        keys.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>()
+    };
+    assert_eq!(keys([["cubic", "cubic"]; 2], &figure), ["flow 1", "flow 2"]);
+    assert_eq!(keys([["cubic", "bbr"]; 2], &figure), ["flow 1: cubic", "flow 2: bbr"]);
+    // A flow that has another algorithm in another cell of the figure has none in the legend.
+    let both = Figure {
+        select: select(&[("buffer", &["10"])]),
+        kind: FigureKind::Trace { show: vec![named("cwnd")], series: Some(named("variant")) },
+        ..figure.clone()
+    };
+    let legend = keys([["cubic", "bbr"], ["cubic", "newreno"]], &both);
+    assert_eq!(legend, ["agile-sd", "cubic", "flow 1: cubic", "flow 2"]);
+    let panels = Figure { panels: vec![named("flow")], ..figure };
+    assert_eq!(keys([["cubic", "bbr"]; 2], &panels), ["Flow 1: cubic", "Flow 2: bbr"]);
 }
 
 #[test]

@@ -90,7 +90,11 @@ fn what_is_missing_is_said() {
         .map(text)
         .collect();
     assert!(captions[0].contains("2 of 189 values are missing (crosses on the axis)."), "{}", captions[0]);
-    assert!(captions[0].contains("One mean rests on fewer repeats."), "{}", captions[0]);
+    assert!(
+        captions[0].contains("One mean rests on fewer repeats: agile-sd, single, 10, 0."),
+        "{}",
+        captions[0]
+    );
     assert!(
         captions[5].contains("Missing: agile-sd, single, 5, 0 (the buffer is <too> small)."),
         "{}",

@@ -141,6 +141,7 @@ fn results() -> impl Strategy<Value = Results> {
             reduced: None,
             traces: Vec::new(),
             sizes: Vec::new(),
+            file: None,
         };
         Results { study, runs, provenance: Provenance::default() }
     })

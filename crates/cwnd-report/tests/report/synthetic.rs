@@ -150,6 +150,7 @@ fn study() -> Study {
         reduced: None,
         traces: Vec::new(),
         sizes: Vec::new(),
+        file: None,
     }
 }
 

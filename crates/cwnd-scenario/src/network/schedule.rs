@@ -1,9 +1,9 @@
 //! Links whose rate and delay vary.
 
+use super::DeliveryTimes;
 use crate::{Rate, Time};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::sync::Arc;
 
 /// How a link varies over time, on the scenario's clock.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ pub struct DeliveryTrace {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The times in milliseconds, not falling, at least one, the last more than zero: it is the trace's length.
-    pub times_ms: Arc<[u32]>,
+    pub times_ms: DeliveryTimes,
 }
 
 impl DeliveryTrace {
@@ -66,6 +66,11 @@ impl DeliveryTrace {
     /// mean rate where no such time has more opportunities than one of a steady link, rounded up.
     pub fn greatest_rate(&self, window: Time) -> Rate {
         let window = window.0.div_ceil(1_000_000).max(1);
+        self.times_ms.greatest_rate(window, || self.find_greatest_rate(window))
+    }
+
+    /// Finds the greatest rate over any time of so many milliseconds, at least 1, in one pass over the times.
+    fn find_greatest_rate(&self, window: u64) -> Rate {
         let length = u64::from(self.times_ms.last().copied().unwrap_or(1).max(1));
         let all = self.times_ms.len();
         // Of this repetition or the next one: `rest` is shorter than one.

@@ -53,14 +53,13 @@ impl Rate {
 
     /// The greatest rate, short of unlimited, that is read from a text: 10 Tbit/s.
     pub const MOST: Rate = Rate(10_000_000_000_000);
-}
 
-impl FromStr for Rate {
-    type Err = UnitError;
-
-    /// A number and `bit/s`, `kbit/s`, `Mbit/s`, `Gbit/s` or `Tbit/s`, or `unlimited`. Rounded to whole bits
-    /// a second.
-    fn from_str(text: &str) -> Result<Rate, UnitError> {
+    /// Reads a rate that was measured, as [`Rate::from_str`] does, but from 0 on: little or nothing may have been delivered in a time.
+    /// A 0 needs no unit.
+    ///
+    /// # Errors
+    /// If it is no rate, above [`Rate::MOST`], or not 0 and less than half of 1 bit/s.
+    pub fn of_measurement(text: &str) -> Result<Rate, UnitError> {
         if text.trim().eq_ignore_ascii_case("unlimited") {
             return Ok(Rate::UNLIMITED);
         }
@@ -69,8 +68,21 @@ impl FromStr for Rate {
             return Err(UnitError::new("a rate counts bits, not bytes: 1 MB/s is written `8 Mbit/s`"));
         }
         match FAMILY.parse(text)? {
-            Measured::Units(rate) if rate >= Rate::LEAST.0 => Ok(Rate(rate)),
-            Measured::Bare(number) if !number.is_zero() => Err(FAMILY.no_unit(number)),
+            Measured::Units(rate) => Ok(Rate(rate)),
+            Measured::Bare(number) if number.is_zero() => Ok(Rate(0)),
+            Measured::Bare(number) => Err(FAMILY.no_unit(number)),
+        }
+    }
+}
+
+impl FromStr for Rate {
+    type Err = UnitError;
+
+    /// A number and `bit/s`, `kbit/s`, `Mbit/s`, `Gbit/s` or `Tbit/s`, or `unlimited`. Rounded to whole bits
+    /// a second.
+    fn from_str(text: &str) -> Result<Rate, UnitError> {
+        match Rate::of_measurement(text)? {
+            rate if rate >= Rate::LEAST => Ok(rate),
             _ => Err(UnitError::new("it is too small: 1 kbit/s is the least")),
         }
     }
@@ -130,6 +142,19 @@ mod tests {
         assert_eq!(refused("1 Pbit/s"), format!("unknown unit `Pbit/s`: {takes}"));
         assert_eq!(refused("11 Tbit/s"), "it is too large: 10 Tbit/s (or `unlimited`) is the most");
         assert_eq!(refused("-1 Gbit/s"), "it must not be negative");
+    }
+
+    #[test]
+    fn a_measured_rate_may_be_less_than_that_of_a_link() {
+        let measured = |text: &str| Rate::of_measurement(text).map_err(|error| error.message);
+        for (text, rate) in
+            [("0", 0), ("0 Gbit/s", 0), ("250 bit/s", 250), ("0.0004 Mbit/s", 400), ("20 Mbit/s", 20_000_000)]
+        {
+            assert_eq!(measured(text), Ok(Rate(rate)), "{text}");
+        }
+        for text in ["20", "-0 Mbit/s", "0 ms", "0 MB/s", "0.1 bit/s", "11 Tbit/s"] {
+            assert_eq!(measured(text), Err(refused(text)), "{text}");
+        }
     }
 
     #[test]

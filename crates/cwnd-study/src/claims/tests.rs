@@ -56,6 +56,7 @@ fn study(repeats: u32, claims: Vec<Claim>) -> Study {
         reduced: None,
         traces: Vec::new(),
         sizes: Vec::new(),
+        file: None,
     }
 }
 

@@ -1,6 +1,8 @@
 //! What of a study has no effect.
 
 use super::{Cell, Study};
+use cwnd_experiment::LateSteps;
+use cwnd_scenario::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Study {
@@ -16,15 +18,9 @@ impl Study {
         let late: BTreeSet<String> = self
             .cells
             .iter()
-            .filter_map(|cell| {
-                let (late, end) = (cell.experiment.steps_after_the_end(), cell.experiment.duration);
-                let first = late.first()?;
-                Some(match late.len() {
-                    1 => format!("the step at {first} of `schedule` has no effect: the run ends at {end}"),
-                    many => format!(
-                        "{many} steps of `schedule`, the first at {first}, have no effect: the run ends at {end}"
-                    ),
-                })
+            .flat_map(|cell| {
+                let end = cell.experiment.duration;
+                cell.experiment.late_steps().into_iter().map(move |steps| late_note(&steps, end))
             })
             .collect();
         notes.extend(late);
@@ -59,6 +55,21 @@ impl Study {
             pairs += 1;
         }
         pairs > 0
+    }
+}
+
+/// Says that these steps have no effect in a run that ends at this time.
+fn late_note(LateSteps { link, times }: &LateSteps<'_>, end: Time) -> String {
+    let schedule = match link {
+        None => "`schedule`".to_owned(),
+        Some(link) => format!("`schedule` of the link `{link}`"),
+    };
+    let first = times[0];
+    match times.len() {
+        1 => format!("the step at {first} of {schedule} has no effect: the run ends at {end}"),
+        many => {
+            format!("{many} steps of {schedule}, the first at {first}, have no effect: the run ends at {end}")
+        }
     }
 }
 
@@ -115,5 +126,25 @@ mod tests {
         );
         // An outage lasts to the end.
         assert_eq!(schedule("\"10 s: down\", \"40 s: up\""), [""; 0]);
+    }
+    #[test]
+    fn steps_of_each_link_are_noted_by_its_name() {
+        let link = |name: &str, ends: &str, schedule: &str| {
+            format!("[[network.links]]\nname = \"{name}\"\n{ends}\nschedule = [{schedule}]\n")
+        };
+        let network = |first: &str, second: &str| {
+            notes(&format!(
+                "algorithm = \"cubic\"\n[network]\nnodes = [\"x\", \"y\", \"z\"]\nbottleneck = \"a\"\npaths = [\"x -> z\"]\n{}{}",
+                link("a", "from = \"x\"\nto = \"y\"", first),
+                link("b", "from = \"y\"\nto = \"z\"", second)
+            ))
+        };
+        // Steps at the same time are two.
+        let expected = [
+            "the step at 20 s of `schedule` of the link `a` has no effect: the run ends at 20 s",
+            "the step at 20 s of `schedule` of the link `b` has no effect: the run ends at 20 s",
+        ];
+        assert_eq!(network("\"20 s: 5 Mbit/s\"", "\"10 s: 1 ms\", \"20 s: 5 ms\""), expected);
+        assert_eq!(network("\"19 s: 5 Mbit/s\"", "\"10 s: 1 ms\""), [""; 0]);
     }
 }

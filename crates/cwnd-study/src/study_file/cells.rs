@@ -5,6 +5,7 @@ use super::axes::Drawn;
 use super::diagnostic::{Sink, Span};
 use super::inputs::Inputs;
 use super::network::DrawnNetwork;
+use super::refusal::in_cells;
 use super::selection::{self, Labels};
 use super::{keys::SKIP, reader::Fields};
 use crate::{Cell, EngineKind, Selection, engines::ENGINE};
@@ -207,12 +208,7 @@ impl Maker<'_> {
 
     fn report(&mut self) {
         for ((start, end, message), (problem, cell, count)) in std::mem::take(&mut self.problems) {
-            let help = match count {
-                _ if cell.is_empty() => String::new(),
-                1 => format!("in the cell `{cell}`"),
-                _ => format!("in {count} cells, such as `{cell}`"),
-            };
-            self.sink.problem(&(start..end), message, help, problem);
+            self.sink.problem(&(start..end), message, in_cells(&cell, count), problem);
         }
     }
 }

@@ -55,14 +55,16 @@ impl DrawnNetwork {
     /// its own instead of those of access links.
     pub fn shadowed(&self, axes: &[Drawn], base: &[Assignment], sink: &Sink<'_>) {
         for set in base {
-            self.check_bottleneck(set, sink);
+            let _is_reported = self.check_bottleneck(set, sink) || self.check_access(set, sink);
         }
         for axis in axes {
             let mut reported: Vec<&str> = Vec::new();
             for set in axis.sets.iter().flatten() {
                 let key = set.setting.key;
                 if !reported.contains(&key)
-                    && (self.check_bottleneck(set, sink) || self.check_axis(set, sink))
+                    && (self.check_bottleneck(set, sink)
+                        || self.check_rate(set, sink)
+                        || self.check_access(set, sink))
                 {
                     reported.push(key);
                 }
@@ -95,21 +97,27 @@ impl DrawnNetwork {
         true
     }
 
-    /// Reports a value of an axis that no link takes. Returns whether it does.
-    fn check_axis(&self, set: &Assignment, sink: &Sink<'_>) -> bool {
-        let (key, links) = (set.setting.key, &self.graph.links);
-        let bottleneck = &links[self.graph.bottleneck];
+    /// Reports a rate of an axis that the bottleneck never has. Returns whether it does. In `[scenario]` such a rate has a use: a buffer
+    /// in BDP and default access rates follow it.
+    fn check_rate(&self, set: &Assignment, sink: &Sink<'_>) -> bool {
+        let bottleneck = &self.graph.links[self.graph.bottleneck];
         let first = bottleneck.forward.schedule.as_ref().and_then(|schedule| schedule.steps.first());
         let replaces =
             |step: &StepChoice| step.at == Time::ZERO && matches!(step.rate, Some(RateChange::To(_)));
-        if key == "rate" && first.is_some_and(replaces) {
+        let is_never = set.setting.key == "rate" && first.is_some_and(replaces);
+        if is_never {
             let message = format!(
                 "`rate` is never the rate of the link `{}`, which is the bottleneck: its `schedule` sets another at 0 s",
                 bottleneck.name
             );
             sink.error_with(&set.span, message, "leave the first step out");
-            return true;
         }
+        is_never
+    }
+
+    /// Reports a setting of access links that no link takes. Returns whether it does.
+    fn check_access(&self, set: &Assignment, sink: &Sink<'_>) -> bool {
+        let (key, links) = (set.setting.key, &self.graph.links);
         let takes = |link: &GraphLink| match key {
             "access-rate" => link.rate.is_none() && link.forward.trace.is_none(),
             "access-delay" => link.delay.is_none(),
@@ -125,10 +133,10 @@ impl DrawnNetwork {
         }
         let own = key.trim_start_matches("access-");
         let message = match links.len() {
-            1 => format!("`{key}` has no effect: the only link, `{}`, is the bottleneck", bottleneck.name),
+            1 => format!("`{key}` has no effect: the only link, `{}`, is the bottleneck", links[0].name),
             _ => format!("`{key}` has no effect: every link but the bottleneck has its own `{own}`"),
         };
-        let help = format!("vary `{own}`, which is the bottleneck's, or draw a link without `{own}`");
+        let help = format!("set `{own}`, which is the bottleneck's, or draw a link without `{own}`");
         sink.error_with(&set.span, message, help);
         true
     }

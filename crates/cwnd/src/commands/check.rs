@@ -61,8 +61,6 @@ const STORED_FLOW: f64 = 100.0;
 /// Bytes of a sample of a flow in a trace, and of a queue's length, as they are stored.
 const STORED_SAMPLE: f64 = 20.0;
 const STORED_LENGTH: f64 = 2.0;
-/// Problems of cells are notified of the first ones.
-const MOST: usize = 20;
 
 /// Do what the flags ask. What `cwnd run` refuses is refused here, in the same words.
 pub fn run(flags: &Flags) -> Result<(), Failure> {
@@ -156,7 +154,7 @@ pub struct StudyCost {
 /// What the simulator does not take, cell by cell.
 pub fn cost(engines: &Engines, study: &Study) -> Result<StudyCost, Failure> {
     let mut total = StudyCost::default();
-    let mut problems: Vec<Problem> = Vec::new();
+    let mut problems: Vec<(usize, Problem)> = Vec::new();
     for cell in 0..study.cells.len() {
         // Repeats differ in their seeds and in whether they are traced, from the first on.
         let traced = (0..study.repeats).take_while(|repeat| study.is_traced(cell, *repeat)).count() as u32;
@@ -186,21 +184,18 @@ pub fn cost(engines: &Engines, study: &Study) -> Result<StudyCost, Failure> {
                     }
                     total.add(kind, &scenario, &cost, f64::from(count), traced);
                 }
-                Err(found) => problems.extend(found.into_iter().map(|problem| Problem {
-                    place: match study.cell_label(cell).as_str() {
-                        "" => problem.place,
-                        label => format!("{} ({label})", problem.place),
-                    },
-                    ..problem
-                })),
+                Err(found) => problems.extend(found.into_iter().map(|problem| (cell, problem))),
             }
         }
     }
     match problems.len() {
         0 => Ok(total),
         _ => {
-            problems.truncate(MOST);
-            Err(Failure::problems(&problems))
+            let labelled = |cell: usize, problem: Problem| match study.cell_label(cell).as_str() {
+                "" => problem,
+                label => Problem { place: format!("{} ({label})", problem.place), ..problem },
+            };
+            Err(run::refused_at(study, &problems, labelled))
         }
     }
 }

@@ -26,7 +26,9 @@ Examples:
 /// Write the results of a study as a table: CSV, Parquet or JSON, one row a run.
 ///
 /// A row has the labels of the axes, the seed, the state of the run, all its metrics, and every setting with its value in effect,
-/// so that tables of several studies can be joined. Runs that are missing or failed
+/// so that tables of several studies can be joined. An axis is a column of its name. The axis `buffer` of the setting `buffer` is one
+/// column with the setting's, `buffer`, as long as its labels are the setting's values. With other labels they are in `axis_buffer`, as
+/// those of every axis whose name another column has. Runs that are missing or failed
 /// have rows too. In CSV a text that a spreadsheet would take for a formula gets an apostrophe before it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]

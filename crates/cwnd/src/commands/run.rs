@@ -5,7 +5,7 @@ mod progress;
 mod scale;
 mod summary;
 
-pub use complete::{Prepared, possible, refusal, refused};
+pub use complete::{Prepared, possible, refusal, refused, refused_at};
 pub use progress::{Announce, duration, running};
 pub use scale::Scale;
 pub use summary::number;

@@ -157,6 +157,7 @@ fn absurd_values_end_at_once() {
     let trace = directory.path().join("t.csv");
     let trace_flags = ["--trace", trace.to_str().unwrap()];
     assert!(compare(&[&["--sample", "1 ns"], &trace_flags[..]].concat()).starts_with("--sample: "));
+    assert!(compare(&["--sample", "1 ns"]).starts_with("--sample: one every 1 ns makes "));
     assert!(
         compare(
             &[&["--sample", "100 us", "--repeats", "1000", "--memory", "1 GB"], &trace_flags[..]].concat()

@@ -220,6 +220,13 @@ fn files_are_written() {
 }
 
 #[test]
+fn an_interval_that_is_given_makes_samples_of_any_number() {
+    // 3 s have 150,000 samples, more than are taken of a run unasked.
+    let table = printed(&short(&["cubic", "--sample", "20 us"]));
+    assert!(table.contains("queue p95") && table.contains("sampled every 20 us"), "{table}");
+}
+
+#[test]
 fn flags_without_effect_are_noted() {
     let output = cwnd(&short(&["--mix", "cubic*2", "--flows", "4"]));
     assert!(output.status.success());

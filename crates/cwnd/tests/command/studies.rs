@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::Command};
 
-use crate::{cwnd, document, printed, text};
+use crate::{command, cwnd, document, printed, text};
 
 const THROUGHPUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/agile-sd/throughput.toml");
 
@@ -37,6 +37,30 @@ fn what_is_wrong_has_its_place() {
         assert!(said.contains(part), "{part} in {said}");
     }
     assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn what_an_engine_refuses_has_its_place() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("clock.toml");
+    let lines = "title = \"A\"\nquestion = \"B\"\n[scenario]\nalgorithm = \"cubic\"\n\
+                 [[axes]]\nname = \"hz\"\nkey = \"timer-hz\"\nvalues = [250, 2000000000]\n";
+    std::fs::write(&file, lines).expect("written");
+    for name in ["check", "run"] {
+        let mut command = command(&[name, file.to_str().expect("UTF-8")]);
+        let output = command.current_dir(&folder).output().expect("it ran");
+        assert_eq!(output.status.code(), Some(2));
+        let said = text(&output.stderr);
+        for part in [
+            "error: `timer-hz`: is 2000000000; it must be 0 to 1000000",
+            "clock.toml:8:16",
+            "8 | values = [250, 2000000000]",
+            "help: in the cell `2000000000`",
+        ] {
+            assert!(said.contains(part), "{part} in {said}");
+        }
+    }
+    assert!(!folder.path().join("results").exists());
 }
 
 #[test]

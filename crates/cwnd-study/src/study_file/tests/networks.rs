@@ -157,6 +157,31 @@ fn study_with_flows(flows: &str) -> Study {
 }
 
 #[test]
+fn a_drawn_link_whose_trace_is_too_slow_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    // 12,000 bits in 60 s.
+    std::fs::write(folder.path().join("slow.trace"), "60000\n").unwrap();
+    let error = |bottleneck: &str, rate: &str| {
+        let text = format!(
+            "title = \"A\"\nquestion = \"B\"\n[scenario]\nalgorithm = \"newreno\"\n[network]\nnodes = [\"a\", \"b\", \"c\"]\n\
+             paths = [\"a -> c\"]\n\
+             bottleneck = \"{bottleneck}\"\n[[network.links]]\nname = \"ab\"\nfrom = \"a\"\nto = \"b\"\n\
+             [[network.links]]\nname = \"bc\"\nfrom = \"b\"\nto = \"c\"\nrate-trace = \"slow.trace\"\n{rate}"
+        );
+        let path = folder.path().join("a.toml");
+        std::fs::write(&path, text).unwrap();
+        Study::load(&path, &|_| Ok(())).err().map(|error| error.to_string())
+    };
+    let message = "`rate-trace` of the link `bc`: the mean rate of `slow.trace` is 200 bit/s";
+    // Whether or not it is the bottleneck.
+    for bottleneck in ["ab", "bc"] {
+        let error = error(bottleneck, "").unwrap();
+        assert!(error.starts_with(message) && error.contains("a.toml:17:14"), "{error}");
+    }
+    assert_eq!(error("bc", "rate = \"1 Mbit/s\""), None);
+}
+
+#[test]
 fn traces_are_read_beside_the_study() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("studies")).unwrap();
@@ -208,6 +233,13 @@ fn a_setting_that_the_bottleneck_has_of_its_own_is_refused() {
             "values = [\"1 Mbit/s\", \"2 Mbit/s\"]",
         ),
         (
+            "access-buffer = 500",
+            "rate = \"10 Mbit/s\"",
+            String::new(),
+            "`access-buffer` has no effect: the only link, `ab`, is the bottleneck".to_owned(),
+            "access-buffer = 500",
+        ),
+        (
             "",
             "schedule = [\"0 s: 5 Mbit/s\"]",
             axis("rate", "[\"1 Mbit/s\", \"2 Mbit/s\"]"),
@@ -229,6 +261,8 @@ fn a_setting_that_the_bottleneck_has_of_its_own_is_refused() {
     // What the link leaves out is of the settings.
     let study = shadowed("rate = \"5 Mbit/s\"", "", &buffers).unwrap();
     assert_eq!(study.cells.len(), 3);
+    // Of the rate in `[scenario]` buffers in BDP are computed, although the schedule replaces it at once.
+    assert!(shadowed("rate = \"5 Mbit/s\"", "schedule = [\"0 s: 5 Mbit/s\"]", "").is_ok());
     let later = axis("rate", "[\"1 Mbit/s\", \"2 Mbit/s\"]");
     assert!(shadowed("", "schedule = [\"1 s: 5 Mbit/s\"]", &later).is_ok());
 }

@@ -48,7 +48,9 @@ impl StudyText {
     /// # Errors
     /// If nothing is to be compared, or the same twice, or the flows alone take too much memory.
     pub fn new(flags: &Flags, memory: MemoryBudget) -> Result<StudyText, Failure> {
-        let asked = flags.trace.is_some() || flags.plot.is_some() || flags.sketch.is_some();
+        // Who gives an interval has samples, for the percentiles, or is told why not.
+        let shown = flags.trace.is_some() || flags.plot.is_some() || flags.sketch.is_some();
+        let asked = shown || flags.sample.is_some();
         let repeats = if flags.trace.is_some() { flags.repeats } else { 1 };
         StudyText::with_samples(flags, memory, asked, repeats)
     }

@@ -233,6 +233,23 @@ fn kept(study: &Study, plan: &Plan, command: String) -> KeptStudy {
     }
 }
 
+/// What engines found wrong with cells: at its place in the study's file, or if there is none, as `described` for each cell.
+pub fn refused_at(
+    study: &Study,
+    found: &[(usize, Problem)],
+    described: impl Fn(usize, Problem) -> Problem,
+) -> Failure {
+    /// The first problems are shown.
+    const MOST: usize = 20;
+    match study.refusal(found) {
+        Some(error) => Failure::bad_input(error.to_string()),
+        None => {
+            let described = found.iter().take(MOST).map(|(cell, problem)| described(*cell, problem.clone()));
+            Failure::problems(&described.collect::<Vec<_>>())
+        }
+    }
+}
+
 /// What an engine or the store did not take.
 pub fn refused(study: &Study, error: &RunError) -> Failure {
     let cell = |cell: usize| match study.axes.is_empty() {
@@ -241,11 +258,11 @@ pub fn refused(study: &Study, error: &RunError) -> Failure {
     };
     match error {
         RunError::Refused { cell: place, problems } => {
-            let problems: Vec<Problem> = problems
-                .iter()
-                .map(|p| Problem { place: format!("{}: {}", cell(*place), p.place), ..p.clone() })
-                .collect();
-            Failure::problems(&problems)
+            let of_cell: Vec<(usize, Problem)> = problems.iter().map(|p| (*place, p.clone())).collect();
+            refused_at(study, &of_cell, |_, p| Problem {
+                place: format!("{}: {}", cell(*place), p.place),
+                ..p
+            })
         }
         RunError::TooLarge { cell: place, memory } => Failure::bad_input(format!(
             "{}: the run is too large: {memory}: take fewer flows, a lower rate or delay, smaller buffers, or a longer \

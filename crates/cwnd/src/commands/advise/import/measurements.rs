@@ -114,14 +114,6 @@ fn split_unit(header: &str) -> (String, String) {
     (name.trim().to_lowercase(), unit.trim_end_matches([')', ']']).trim().to_owned())
 }
 
-/// Returns whether a rate is 0, with or without one of the units of rates.
-fn is_zero(text: &str) -> bool {
-    let number = text.trim_end_matches(|c: char| !c.is_ascii_digit() && c != '.');
-    let unit = text[number.len()..].trim();
-    let is_unit = unit.is_empty() || format!("1000000 {unit}").parse::<Rate>().is_ok();
-    number.parse::<f64>() == Ok(0.0) && !number.starts_with('-') && is_unit
-}
-
 /// Reads a cell with the parser of the flags; a bare number has the unit of its header.
 fn value(place: usize, cell: &str, unit: &str) -> Result<f64, String> {
     let text = match cell.parse::<f64>() {
@@ -130,9 +122,8 @@ fn value(place: usize, cell: &str, unit: &str) -> Result<f64, String> {
     };
     let text = text.trim();
     let parsed = match COLUMNS[place] {
-        // Nothing was delivered in this time, as in an outage.
-        "rate" if is_zero(text) => return Ok(0.0),
-        "rate" => text.parse::<Rate>().map(|rate| rate.0 as f64),
+        // In an outage, or before its end, less is delivered than the least rate of a link.
+        "rate" => Rate::of_measurement(text).map(|rate| rate.0 as f64),
         "loss" => text.parse::<Probability>().map(Probability::value),
         // A Unix time is later than any time of a simulation, and needs no unit.
         "time" => match (unit, cell.parse::<f64>()) {

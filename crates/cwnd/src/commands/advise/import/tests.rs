@@ -108,10 +108,16 @@ fn a_csv_may_have_times_without_a_rate() {
     let outage = import(b"time (s),rate (Mbit/s),rtt (ms)\n0,20,50\n1,5,60\n2,0,90\n3,30,70\n");
     // Between 5 and 20 Mbit/s.
     assert_eq!(outage.rate.value(), Some(12.5e6));
-    for zero in ["0 Mbit/s", "0", "0.0 kbps"] {
-        let text = format!("time,rate\n0,8 Mbit/s\n1,{zero}\n2,9 Mbit/s\n");
-        assert_eq!(import(text.as_bytes()).rate.value(), Some(8e6), "{zero}");
+    for less in ["0 Mbit/s", "0", "0.0 kbps", "0 Gbit/s", "250 bit/s", "0.0004 Mbit/s"] {
+        let text = format!("time,rate\n0,8 Mbit/s\n1,{less}\n2,9 Mbit/s\n");
+        assert_eq!(import(text.as_bytes()).rate.value(), Some(8e6), "{less}");
     }
+    // 400 bit/s is the middle one.
+    let slow = import(b"time (s),rate (kbit/s)\n0,0\n1,0.4\n2,30\n");
+    assert!(
+        missing(&slow.rate)
+            .starts_with("the median of its 3 rates is 400 bit/s, as of a path that is mostly down")
+    );
     let down = import(b"time (s),rate (Mbit/s)\n0,0\n1,0\n2,30\n");
     assert_eq!(
         missing(&down.rate),
