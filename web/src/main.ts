@@ -2,6 +2,7 @@
 
 import { PathPicture } from "./animation";
 import { charts, colours } from "./charts";
+import { command, study } from "./copied";
 import { byId, make } from "./dom";
 import { Form } from "./form";
 import { withModule, type Simulator } from "./load";
@@ -13,7 +14,7 @@ import { PRESETS } from "./presets";
 import { Run } from "./run";
 import { microseconds } from "./time";
 import { isBuiltIn, meanRate, Traces, traceWrong } from "./traces";
-import { afterChanges, command, fromHash, fromLines, lines, runsOwn, short, sliders, standard, study, timeText, toHash, type Change, type Setup, type Sliders } from "./setup";
+import { afterChanges, fromHash, fromLines, lines, runsOwn, short, sliders, standard, timeText, toHash, type Change, type Setup, type Sliders } from "./setup";
 import "./style.css";
 
 /** The place that problems of a trace have. */

@@ -1,4 +1,4 @@
-/** What the form holds, and its three texts: the lines of the module and the URL, the command, and the study. */
+/** What the form holds, and its text: the lines of the module and the URL. */
 
 import { OWN } from "./own/examples";
 
@@ -95,12 +95,18 @@ export function timeText(seconds: number): string {
   return `${short(seconds * 1e6)} us`;
 }
 
+/** A time with all its digits: a double keeps fifteen. */
+export function exactTimeText(seconds: number): string {
+  const [value, unit] = seconds >= 1 || seconds === 0 ? [seconds, "s"] : seconds >= 1e-3 ? [seconds * 1e3, "ms"] : [seconds * 1e6, "us"];
+  return `${String(Number(value.toPrecision(15)))} ${unit}`;
+}
+
 /** A time to the microsecond. */
-function exactTime(seconds: number): string {
+export function exactTime(seconds: number): string {
   return `${String(Number(seconds.toFixed(6)))} s`;
 }
 
-function flowText(flow: Flow, stop: number | null = null): string {
+export function flowText(flow: Flow, stop: number | null = null): string {
   const parameters = flow.parameters.trim();
   let text = flow.algorithm + (parameters ? `:${parameters}` : "");
   if (flow.start > 0) text += `; start=${exactTime(flow.start)}`;
@@ -110,7 +116,7 @@ function flowText(flow: Flow, stop: number | null = null): string {
 }
 
 /** The settings at the beginning, without flows and changes: key and value. */
-function settings(setup: Setup): [string, string][] {
+export function settings(setup: Setup): [string, string][] {
   const all: [string, string][] = [
     setup.trace ? ["rate-trace", setup.trace] : ["rate", rateText(setup.rate)],
     ["rtt", timeText(setup.rtt)],
@@ -269,89 +275,4 @@ export function afterChanges(setup: Setup): Sliders {
 /** The bandwidth-delay product, packets of 1,500 bytes. */
 export function bdp(setup: Setup): number {
   return (setup.rate * setup.rtt) / (1500 * 8);
-}
-
-/** What the command line and a study can say of the changes, and the changes that they cannot. */
-interface Planned {
-  schedule: string | null;
-  stops: Map<number, number>;
-  left: Change[];
-}
-
-/** One-way delay of the access links of a dumbbell, all four on a flow's way and back, seconds. */
-const ACCESS = 0.004;
-
-function planned(setup: Setup): Planned {
-  const result: Planned = { schedule: null, stops: new Map(), left: [] };
-  const steps: string[] = [];
-  for (const change of setup.changes) {
-    const rtt = change.key === "rtt" ? readTime(change.value) : null;
-    // A schedule and a trace exclude each other.
-    const canSchedule = setup.trace === "" && !setup.more.some((line) => line.startsWith("topology"));
-    if (change.key === "rate") steps.push(`${exactTime(change.at)}: ${change.value}`);
-    else if (rtt !== null && canSchedule) steps.push(`${exactTime(change.at)}: ${timeText((rtt - ACCESS) / 2)}`);
-    else if (change.key === "stop") result.stops.set(Number(change.value) - 1, change.at);
-    else result.left.push(change);
-  }
-  if (steps.length > 0) result.schedule = steps.join("; ");
-  return result;
-}
-
-function quoted(text: string): string {
-  return /^[\w.:=,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-function notes(setup: Setup, left: Change[]): string {
-  const file = setup.trace ? [`# It reads the trace ${setup.trace}: the page saves those that it brings.\n`] : [];
-  return [...file, ...left.map((change) => `# The page changed at ${exactTime(change.at)}: ${change.key}=${change.value}\n`)].join("");
-}
-
-/** The same run on the command line. A change that has no flag is a comment. */
-export function command(setup: Setup): string {
-  const plan = planned(setup);
-  const words = ["cwnd compare"];
-  setup.flows.forEach((flow, i) => words.push(`--flow ${quoted(flowText(flow, plan.stops.get(i) ?? null))}`));
-  for (const [key, value] of settings(setup)) words.push(`--${key} ${quoted(value)}`);
-  if (plan.schedule) words.push(`--schedule ${quoted(plan.schedule)}`);
-  words.push(`--seed ${setup.seed}`, "--plot bench.svg");
-  return notes(setup, plan.left) + words.join(" \\\n  ");
-}
-
-/** The same run as a study file. */
-export function study(setup: Setup): string {
-  const plan = planned(setup);
-  const all = settings(setup);
-  if (plan.schedule) all.push(["schedule", plan.schedule]);
-  const flows = setup.flows.map((flow, i) => `  ${JSON.stringify(flowText(flow, plan.stops.get(i) ?? null))},\n`);
-  const assigned = all.map(([key, value]) => {
-    const bare = /^(\d+(\.\d+)?(e-?\d+)?)$/.test(value);
-    return `${key} = ${bare ? value : JSON.stringify(value)}\n`;
-  });
-  return `${notes(setup, plan.left)}title = "From the bench"
-question = "How do these flows share the path?"
-
-[scenario]
-${assigned.join("")}
-[run]
-seed = ${setup.seed}
-metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]
-
-[trace]
-sample = ${JSON.stringify(timeText(setup.duration / 500))}
-
-[[axes]]
-name = "flows"
-title = "Flows"
-
-[[axes.points]]
-label = "bench"
-flow = [
-${flows.join("")}]
-
-[[tables]]
-name = "flows"
-title = "The run"
-rows = ["flows"]
-metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]
-`;
 }

@@ -1,0 +1,110 @@
+/** A run of the bench for the command line: the command, and the study. */
+
+import { exactTime, exactTimeText, flowText, readTime, settings, timeText, type Change, type Setup } from "./setup";
+
+/** What the command line and a study can say of the changes, and the changes that they cannot. */
+interface Planned {
+  schedule: string | null;
+  stops: Map<number, number>;
+  left: Change[];
+}
+
+/** The value of another setting, which takes precedence over the form; null if it is not there. */
+function other(setup: Setup, key: string): string | null {
+  const line = setup.more.find((one) => one.split("=")[0]!.trim() === key);
+  return line === undefined ? null : line.slice(line.indexOf("=") + 1).trim();
+}
+
+/** Propagation delay of a flow's access links, there and back, seconds; null if the topology or the text is another one. */
+function accessRtt(setup: Setup): number | null {
+  const topology = other(setup, "topology") ?? "dumbbell";
+  if (topology === "path") return 0;
+  if (topology !== "dumbbell") return null;
+  // A dumbbell has one at each side, in both directions, of 1 ms if nothing else is said.
+  const delay = readTime(other(setup, "access-delay") ?? "1 ms");
+  return delay === null ? null : 4 * delay;
+}
+
+/** The delay of the bottleneck that a schedule needs for this base round-trip time; null if a schedule cannot have it. */
+function scheduledDelay(setup: Setup, rtt: number): string | null {
+  const access = accessRtt(setup);
+  if (access === null) return null;
+  const nanoseconds = Math.round((rtt - access) * 1e9);
+  // Both directions of a schedule have the same whole number of nanoseconds.
+  return nanoseconds < 0 || nanoseconds % 2 === 1 ? null : exactTimeText(nanoseconds / 2e9);
+}
+
+function planned(setup: Setup): Planned {
+  const result: Planned = { schedule: null, stops: new Map(), left: [] };
+  const steps: string[] = [];
+  for (const change of setup.changes) {
+    const rtt = change.key === "rtt" ? readTime(change.value) : null;
+    // A schedule and a trace exclude each other.
+    const delay = rtt !== null && setup.trace === "" ? scheduledDelay(setup, rtt) : null;
+    if (change.key === "rate") steps.push(`${exactTime(change.at)}: ${change.value}`);
+    else if (delay !== null) steps.push(`${exactTime(change.at)}: ${delay}`);
+    else if (change.key === "stop") result.stops.set(Number(change.value) - 1, change.at);
+    else result.left.push(change);
+  }
+  if (steps.length > 0) result.schedule = steps.join("; ");
+  return result;
+}
+
+function quoted(text: string): string {
+  return /^[\w.:=,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function notes(setup: Setup, left: Change[]): string {
+  const file = setup.trace ? [`# It reads the trace ${setup.trace}: the page saves those that it brings.\n`] : [];
+  return [...file, ...left.map((change) => `# The page changed at ${exactTime(change.at)}: ${change.key}=${change.value}\n`)].join("");
+}
+
+/** The same run on the command line. A change that has no flag is a comment. */
+export function command(setup: Setup): string {
+  const plan = planned(setup);
+  const words = ["cwnd compare"];
+  setup.flows.forEach((flow, i) => words.push(`--flow ${quoted(flowText(flow, plan.stops.get(i) ?? null))}`));
+  for (const [key, value] of settings(setup)) words.push(`--${key} ${quoted(value)}`);
+  if (plan.schedule) words.push(`--schedule ${quoted(plan.schedule)}`);
+  words.push(`--seed ${setup.seed}`, "--plot bench.svg");
+  return notes(setup, plan.left) + words.join(" \\\n  ");
+}
+
+/** The same run as a study file. */
+export function study(setup: Setup): string {
+  const plan = planned(setup);
+  const all = settings(setup);
+  if (plan.schedule) all.push(["schedule", plan.schedule]);
+  const flows = setup.flows.map((flow, i) => `  ${JSON.stringify(flowText(flow, plan.stops.get(i) ?? null))},\n`);
+  const assigned = all.map(([key, value]) => {
+    const bare = /^(\d+(\.\d+)?(e-?\d+)?)$/.test(value);
+    return `${key} = ${bare ? value : JSON.stringify(value)}\n`;
+  });
+  return `${notes(setup, plan.left)}title = "From the bench"
+question = "How do these flows share the path?"
+
+[scenario]
+${assigned.join("")}
+[run]
+seed = ${setup.seed}
+metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]
+
+[trace]
+sample = ${JSON.stringify(timeText(setup.duration / 500))}
+
+[[axes]]
+name = "flows"
+title = "Flows"
+
+[[axes.points]]
+label = "bench"
+flow = [
+${flows.join("")}]
+
+[[tables]]
+name = "flows"
+title = "The run"
+rows = ["flows"]
+metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]
+`;
+}

@@ -1,0 +1,86 @@
+// The command and the study that the bench copies: of many links, each run must be that of the link, to the bit.
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "vite";
+import assert from "node:assert/strict";
+
+const root = new URL("..", import.meta.url).pathname;
+const target = new URL("../../target/web/", import.meta.url).pathname;
+const BASE = ["rate=10 Mbit/s", "rtt=40 ms", "buffer=67", "duration=5 s"];
+
+/** Loads modules of the page, which node does not read as they are. */
+async function sources() {
+  const vite = await createServer({ root, configFile: false, logLevel: "error", server: { middlewareMode: true, ws: false }, optimizeDeps: { noDiscovery: true } });
+  try {
+    return { ...(await vite.ssrLoadModule("/src/setup.ts")), ...(await vite.ssrLoadModule("/src/copied.ts")) };
+  } finally {
+    await vite.close();
+  }
+}
+
+let loaded = null;
+const page = () => (loaded ??= sources());
+const hash = (...lines) => lines.map((line) => encodeURIComponent(line)).join("&");
+
+/** The words of a command as a shell has them, as lines of a setting. */
+function settingOf(command) {
+  const words = execFileSync("sh", ["-c", command.replaceAll(/^#.*\n/gm, "").replace(/^cwnd compare/, "printf '%s\\n'")], { encoding: "utf8" }).trim().split("\n");
+  const lines = [];
+  for (let i = 0; i < words.length; i += 2) {
+    if (words[i] !== "--plot") lines.push(`${words[i].slice(2)}=${words[i + 1]}`);
+  }
+  return lines.join("\n");
+}
+
+/** The digest of a setting's run. */
+async function digest(setting, until) {
+  const module = await WebAssembly.compile(readFileSync(`${target}cwnd.wasm`));
+  const { exports: lab } = await WebAssembly.instantiate(module, { page: { create: () => 0, needs: () => 0, on_event: () => {} } });
+  const text = () => new TextDecoder().decode(new Uint8Array(lab.memory.buffer, lab.cwnd_text(), lab.cwnd_text_length()));
+  const bytes = new TextEncoder().encode(setting);
+  const at = lab.cwnd_input(bytes.length);
+  new Uint8Array(lab.memory.buffer, at, bytes.length).set(bytes);
+  assert.equal(lab.cwnd_open(), 1, `${text()} in\n${setting}`);
+  assert.equal(lab.cwnd_run(until, 0.05), 1, `${text()} in\n${setting}`);
+  lab.cwnd_digest();
+  return text();
+}
+
+/** Copies the run of a link, and checks that the program accepts both texts and that the command has the same run. */
+async function copied(...lines) {
+  const { fromHash, command, study } = await page();
+  const setup = fromHash(hash(...lines));
+  const text = command(setup);
+  if (!text.includes("# The page changed")) {
+    const [linked, run] = [await digest(lines.join("\n"), setup.duration), await digest(settingOf(text), setup.duration)];
+    assert.equal(run, linked, `${lines.join("\n")}\n${text}`);
+  }
+  const program = process.env.CWND;
+  if (program) {
+    const words = text.replace(/^cwnd/m, `'${program}'`).replace(" --plot bench.svg", " --print-study");
+    execFileSync("sh", ["-c", words], { stdio: "pipe" });
+    writeFileSync(`${target}copied-link.toml`, study(setup));
+    execFileSync(program, ["check", `${target}copied-link.toml`], { stdio: "pipe" });
+  }
+  return text;
+}
+
+/** What a link needs so that nothing is added to it. */
+const whole = (...lines) => [...BASE, "queue=drop-tail", "ecn=off", "receive-window=100000", "seed=1", ...lines];
+
+export const stories = () => ({
+  async "a copied change of the round-trip time takes the access delay of the run"() {
+    const changed = (...more) => copied(...whole("flow=vegas", ...more, "@2 s rtt=80 ms"));
+    assert.match(await changed(), /--schedule '2 s: 38 ms'/);
+    assert.match(await changed("access-delay=5 ms"), /--schedule '2 s: 30 ms'/);
+    assert.match(await changed("access-delay=0.0001 s"), /--schedule '2 s: 39\.8 ms'/);
+    assert.match(await changed("topology=path"), /--schedule '2 s: 40 ms'/);
+    const fine = await copied(...whole("flow=vegas", "@2 s rtt=41.234568 ms"));
+    assert.match(fine, /--schedule '2 s: 18\.617284 ms'/);
+    for (const more of ["topology=parking-lot", "access-delay=5 msec"]) {
+      const text = await changed(more);
+      assert.match(text, /# The page changed at 2 s: rtt=80 ms/);
+      assert.doesNotMatch(text, /--schedule/);
+    }
+  },
+});
