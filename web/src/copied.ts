@@ -1,11 +1,11 @@
 /** A run of the bench for the command line: the command, and the study. */
 
-import { exactTime, exactTimeText, flowText, readTime, settings, timeText, type Change, type Setup } from "./setup";
+import { exactTime, exactTimeText, flowText, readTime, settings, timeText, type Change, type Flow, type Setup } from "./setup";
 
 /** What the command line and a study can say of the changes, and the changes that they cannot. */
 interface Planned {
   schedule: string | null;
-  stops: Map<number, number>;
+  flows: string[];
   left: Change[];
 }
 
@@ -34,8 +34,28 @@ function scheduledDelay(setup: Setup, rtt: number): string | null {
   return nanoseconds < 0 || nanoseconds % 2 === 1 ? null : exactTimeText(nanoseconds / 2e9);
 }
 
+/** The entry of the list of flows that has the flow with this number, and no other one. */
+function entryOf(flows: Flow[], number: number): number | undefined {
+  let left = number;
+  for (const [entry, flow] of flows.entries()) {
+    const count = Number(flow.options.find((option) => /^count\s*=/.test(option))?.split("=")[1] ?? 1);
+    if (left >= 1 && left <= count) return count === 1 ? entry : undefined;
+    left -= count;
+  }
+  return undefined;
+}
+
+/** Has a flow of the list stop as a change says; returns whether the list can say that. */
+function stop(texts: string[], flows: Flow[], change: Change): boolean {
+  const entry = change.key === "stop" ? entryOf(flows, Number(change.value)) : undefined;
+  if (entry === undefined || /;\s*stop\s*=/.test(texts[entry]!)) return false;
+  texts[entry] += `; stop=${exactTime(change.at)}`;
+  return true;
+}
+
 function planned(setup: Setup): Planned {
-  const result: Planned = { schedule: null, stops: new Map(), left: [] };
+  const flows = setup.flows.map((flow) => flowText(flow));
+  const result: Planned = { schedule: null, flows, left: [] };
   const steps: string[] = [];
   for (const change of setup.changes) {
     const rtt = change.key === "rtt" ? readTime(change.value) : null;
@@ -43,8 +63,7 @@ function planned(setup: Setup): Planned {
     const delay = rtt !== null && setup.trace === "" ? scheduledDelay(setup, rtt) : null;
     if (change.key === "rate") steps.push(`${exactTime(change.at)}: ${change.value}`);
     else if (delay !== null) steps.push(`${exactTime(change.at)}: ${delay}`);
-    else if (change.key === "stop") result.stops.set(Number(change.value) - 1, change.at);
-    else result.left.push(change);
+    else if (!stop(flows, setup.flows, change)) result.left.push(change);
   }
   if (steps.length > 0) result.schedule = steps.join("; ");
   return result;
@@ -63,7 +82,7 @@ function notes(setup: Setup, left: Change[]): string {
 export function command(setup: Setup): string {
   const plan = planned(setup);
   const words = ["cwnd compare"];
-  setup.flows.forEach((flow, i) => words.push(`--flow ${quoted(flowText(flow, plan.stops.get(i) ?? null))}`));
+  plan.flows.forEach((flow) => words.push(`--flow ${quoted(flow)}`));
   for (const [key, value] of settings(setup)) words.push(`--${key} ${quoted(value)}`);
   if (plan.schedule) words.push(`--schedule ${quoted(plan.schedule)}`);
   words.push(`--seed ${setup.seed}`, "--plot bench.svg");
@@ -75,16 +94,19 @@ export function study(setup: Setup): string {
   const plan = planned(setup);
   const all = settings(setup);
   if (plan.schedule) all.push(["schedule", plan.schedule]);
-  const flows = setup.flows.map((flow, i) => `  ${JSON.stringify(flowText(flow, plan.stops.get(i) ?? null))},\n`);
-  const assigned = all.map(([key, value]) => {
+  const assigned = ([key, value]: [string, string]) => {
     const bare = /^(\d+(\.\d+)?(e-?\d+)?)$/.test(value);
     return `${key} = ${bare ? value : JSON.stringify(value)}\n`;
-  });
+  };
+  // The only point of the axis has the flows.
+  const isFlows = ([key]: [string, string]) => key === "mix" || key === "algorithm";
+  const flows = plan.flows.length > 0 ? [`flow = [\n${plan.flows.map((flow) => `  ${JSON.stringify(flow)},\n`).join("")}]\n`] : all.filter(isFlows).map(assigned);
+  const scenario = all.filter((setting) => plan.flows.length > 0 || !isFlows(setting)).map(assigned);
   return `${notes(setup, plan.left)}title = "From the bench"
 question = "How do these flows share the path?"
 
 [scenario]
-${assigned.join("")}
+${scenario.join("")}
 [run]
 seed = ${setup.seed}
 metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]
@@ -98,9 +120,7 @@ title = "Flows"
 
 [[axes.points]]
 label = "bench"
-flow = [
-${flows.join("")}]
-
+${flows.join("")}
 [[tables]]
 name = "flows"
 title = "The run"

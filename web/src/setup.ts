@@ -6,10 +6,12 @@ export interface Flow {
   algorithm: string;
   /** Parameters as they are written: `beta=0.8,fast_convergence=off`. */
   parameters: string;
-  /** Seconds. */
-  start: number;
+  /** Seconds; null for the start that the other settings give it. */
+  start: number | null;
   /** Seconds; null for the path's. */
   rtt: number | null;
+  /** Options that the form has no control for, as they are written: `count=3`. */
+  options: string[];
 }
 
 export interface Change {
@@ -43,9 +45,15 @@ export interface Setup {
   program: string;
 }
 
+/** To how many flows the form adds one; a link may have more. */
 export const MOST_FLOWS = 8;
 /** Packets. The default follows from the BDP at the beginning, and would limit the flows if the path grew while they run. */
 const WINDOW = "100000";
+
+/** A flow that the form adds. */
+export function newFlow(): Flow {
+  return { algorithm: "cubic", parameters: "", start: null, rtt: null, options: [] };
+}
 
 /** The values that sliders change during a run. */
 export type Sliders = Pick<Setup, "rate" | "rtt" | "buffer" | "loss">;
@@ -66,7 +74,7 @@ export function standard(): Setup {
     ecn: false,
     duration: 60,
     seed: 1,
-    flows: [{ algorithm: "cubic", parameters: "", start: 0, rtt: null }],
+    flows: [newFlow()],
     more: [],
     changes: [],
     program: "",
@@ -106,13 +114,12 @@ export function exactTime(seconds: number): string {
   return `${String(Number(seconds.toFixed(6)))} s`;
 }
 
-export function flowText(flow: Flow, stop: number | null = null): string {
+export function flowText(flow: Flow): string {
   const parameters = flow.parameters.trim();
   let text = flow.algorithm + (parameters ? `:${parameters}` : "");
-  if (flow.start > 0) text += `; start=${exactTime(flow.start)}`;
-  if (stop !== null) text += `; stop=${exactTime(stop)}`;
+  if (flow.start !== null) text += `; start=${exactTime(flow.start)}`;
   if (flow.rtt !== null) text += `; rtt=${timeText(flow.rtt)}`;
-  return text;
+  return [text, ...flow.options].join("; ");
 }
 
 /** The settings at the beginning, without flows and changes: key and value. */
@@ -170,8 +177,22 @@ export function fromLines(all: string[]): Setup {
   for (const line of all) {
     if (!readLine(setup, line)) setup.more.push(line);
   }
-  if (setup.flows.length === 0) setup.flows = standard().flows;
+  if (setup.flows.length === 0 && !describesFlows(setup.more)) setup.flows = standard().flows;
   return setup;
+}
+
+/** Whether other settings say what the flows are, so that a list of flows would contradict them. */
+function describesFlows(more: string[]): boolean {
+  return more.some((line) => /^(algorithm|mix)\s*=/.test(line));
+}
+
+/** Replaces the other settings. Flows among them come to the end of the list, as they do in the module. */
+export function putOthers(setup: Setup, all: string[]): void {
+  const flows = all.filter((line) => /^flow\s*=/.test(line));
+  flows.forEach((line) => readLine(setup, line));
+  setup.more = all.filter((line) => !flows.includes(line));
+  if (describesFlows(setup.more)) setup.flows = [];
+  else if (setup.flows.length === 0) setup.flows = standard().flows;
 }
 
 function readLine(setup: Setup, line: string): boolean {
@@ -208,33 +229,28 @@ function readLine(setup: Setup, line: string): boolean {
       return true;
     case "seed":
       return put(/^\d+$/.test(value) ? Number(value) : null, (seed) => (setup.seed = seed));
-    case "flow": {
-      const flow = readFlow(value);
-      if (flow === null || setup.flows.length >= MOST_FLOWS) return false;
-      setup.flows.push(flow);
+    case "flow":
+      setup.flows.push(readFlow(value));
       return true;
-    }
     default:
       return false;
   }
 }
 
-function readFlow(text: string): Flow | null {
+/** Reads a flow. An option that the form has no control for, or cannot read, stays as it is: the module checks it. */
+function readFlow(text: string): Flow {
   const [first, ...options] = text.split(";").map((part) => part.trim());
   const colon = first!.indexOf(":");
   const flow: Flow = {
+    ...newFlow(),
     algorithm: colon < 0 ? first! : first!.slice(0, colon),
     parameters: colon < 0 ? "" : first!.slice(colon + 1),
-    start: 0,
-    rtt: null,
   };
   for (const option of options) {
     const [key, value] = option.split("=").map((part) => part.trim());
-    const time = value === undefined ? null : readTime(value);
-    if (time === null) return null;
-    if (key === "start") flow.start = time;
-    else if (key === "rtt") flow.rtt = time;
-    else return null;
+    const time = readTime(value ?? "");
+    if (time !== null && (key === "start" || key === "rtt") && flow[key] === null) flow[key] = time;
+    else flow.options.push(option);
   }
   return flow;
 }

@@ -20,6 +20,8 @@ async function sources() {
 
 let loaded = null;
 const page = () => (loaded ??= sources());
+/** How many flows the command has. */
+const flows = (command) => command.match(/--flow/g)?.length ?? 0;
 const hash = (...lines) => lines.map((line) => encodeURIComponent(line)).join("&");
 
 /** The words of a command as a shell has them, as lines of a setting. */
@@ -68,7 +70,7 @@ async function copied(...lines) {
 /** What a link needs so that nothing is added to it. */
 const whole = (...lines) => [...BASE, "queue=drop-tail", "ecn=off", "receive-window=100000", "seed=1", ...lines];
 
-export const stories = () => ({
+export const stories = ({ address }) => ({
   async "a copied change of the round-trip time takes the access delay of the run"() {
     const changed = (...more) => copied(...whole("flow=vegas", ...more, "@2 s rtt=80 ms"));
     assert.match(await changed(), /--schedule '2 s: 38 ms'/);
@@ -82,5 +84,43 @@ export const stories = () => ({
       assert.match(text, /# The page changed at 2 s: rtt=80 ms/);
       assert.doesNotMatch(text, /--schedule/);
     }
+  },
+
+  async "a link keeps the number and the order of its flows"() {
+    assert.equal(flows(await copied(...whole("flow=bbr3; count=3"))), 1);
+    assert.match(await copied(...whole("flow=bbr3; stop=2 s", "flow=cubic")), /--flow 'bbr3; stop=2 s' \\\n {2}--flow cubic/);
+    await copied(...whole("flow=cubic; start=0 s", "flow=cubic; start=1 s; rtt=80 ms; count=2", "flow=vegas"));
+    assert.match(await copied(...whole("mix=cubic*2,vegas")), /--mix/);
+    assert.match(await copied(...whole("algorithm=cubic", "flows=3")), /--algorithm cubic/);
+    const nine = whole("flow=newreno", ...Array.from({ length: 8 }, () => "flow=vegas"), "@2 s stop=9", "@3 s stop=1");
+    const text = await copied(...nine);
+    assert.equal(flows(text), 9);
+    assert.match(text, /newreno; stop=3 s'.*--flow 'vegas; stop=2 s' \\\n {2}--rate/s);
+    const group = await copied(...whole("flow=cubic; count=2", "flow=vegas", "@2 s stop=2", "@3 s stop=3"));
+    assert.match(group, /# The page changed at 2 s: stop=2\n/);
+    assert.match(group, /'vegas; stop=3 s'/);
+    const { fromHash, lines } = await page();
+    const setup = fromHash(hash(...nine));
+    assert.deepEqual(lines(setup).filter((line) => line.startsWith("flow=")), nine.filter((line) => line.startsWith("flow=")));
+  },
+
+  async "the form shows every flow of a link, with the options that it has no control for"(page) {
+    await page.goto(`${address}#${hash(...whole("flow=bbr3; count=3", ...Array.from({ length: 9 }, () => "flow=cubic")))}`);
+    await page.waitForFunction(() => window.cwnd?.measured.now > 0.1);
+    assert.equal(await page.locator("#setup .flow").count(), 10);
+    assert.match(await page.locator("#setup .flow").first().textContent(), /Also: count=3\./);
+    assert.ok(await page.isDisabled("#add-flow"));
+    assert.equal(await page.locator("#state tbody tr").count(), 12);
+    // What the other settings say of flows replaces the list, and what they list is added to it.
+    await page.locator("#setup > details summary").click();
+    await page.fill("#more", "mix=cubic*2,vegas");
+    await page.press("#more", "Tab");
+    await page.waitForFunction(() => document.querySelectorAll("#state tbody tr").length === 3);
+    assert.equal(await page.locator("#setup .flow").count(), 0);
+    await page.fill("#more", "flow=vegas; stop=3 s");
+    await page.press("#more", "Tab");
+    await page.waitForFunction(() => document.querySelectorAll("#setup .flow").length === 1);
+    assert.equal(await page.isVisible("#problems"), false);
+    assert.equal(await page.inputValue("#algorithm-1"), "vegas");
   },
 });
