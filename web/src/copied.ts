@@ -1,6 +1,12 @@
-/** A run of the bench for the command line: the command, and the study. */
+/** A run of the bench for the command line: the command, and the study. Both are made from the lines that the module reads. */
 
-import { exactTime, exactTimeText, flowText, readTime, settings, timeText, type Change, type Flow, type Setup } from "./setup";
+import { exactTime, exactTimeText, flowText, fromLines, lines, readRate, readTime, settings, timeText, type Change, type Flow, type Setup } from "./setup";
+
+/** What a schedule changes at one time. */
+interface Step {
+  rate?: string;
+  delay?: string;
+}
 
 /** What the command line and a study can say of the changes, and the changes that they cannot. */
 interface Planned {
@@ -55,18 +61,25 @@ function stop(texts: string[], flows: Flow[], change: Change): boolean {
 
 function planned(setup: Setup): Planned {
   const flows = setup.flows.map((flow) => flowText(flow));
-  const result: Planned = { schedule: null, flows, left: [] };
-  const steps: string[] = [];
-  for (const change of setup.changes) {
-    const rtt = change.key === "rtt" ? readTime(change.value) : null;
-    // A schedule and a trace exclude each other.
-    const delay = rtt !== null && setup.trace === "" ? scheduledDelay(setup, rtt) : null;
-    if (change.key === "rate") steps.push(`${exactTime(change.at)}: ${change.value}`);
-    else if (delay !== null) steps.push(`${exactTime(change.at)}: ${delay}`);
-    else if (!stop(flows, setup.flows, change)) result.left.push(change);
-  }
-  if (steps.length > 0) result.schedule = steps.join("; ");
-  return result;
+  const steps = new Map<number, Step>();
+  const left = setup.changes.filter((change) => {
+    const step = stepOf(setup, change);
+    if (step) steps.set(change.at, { ...steps.get(change.at), ...step });
+    return !step && !stop(flows, setup.flows, change);
+  });
+  const texts = [...steps].map(([at, { rate, delay }]) => `${exactTime(at)}: ${[rate, delay].filter(Boolean).join(", ")}`);
+  return { schedule: texts.length > 0 ? texts.join("; ") : null, flows, left };
+}
+
+/** What the link has from the time of a change on; null if a schedule cannot say it. */
+function stepOf(setup: Setup, change: Change): Step | null {
+  // A trace excludes a schedule. The steps of another schedule would set rate and delay back, so they cannot be joined.
+  if (setup.trace !== "" || other(setup, "schedule") !== null) return null;
+  if (change.key === "rate") return readRate(change.value) === null ? null : { rate: change.value };
+  const time = readTime(change.value);
+  if (time === null) return null;
+  const delay = change.key === "rtt" ? scheduledDelay(setup, time) : null;
+  return delay === null ? null : { delay };
 }
 
 function quoted(text: string): string {
@@ -79,7 +92,8 @@ function notes(setup: Setup, left: Change[]): string {
 }
 
 /** The same run on the command line. A change that has no flag is a comment. */
-export function command(setup: Setup): string {
+export function command(form: Setup): string {
+  const setup = fromLines(lines(form));
   const plan = planned(setup);
   const words = ["cwnd compare"];
   plan.flows.forEach((flow) => words.push(`--flow ${quoted(flow)}`));
@@ -90,7 +104,8 @@ export function command(setup: Setup): string {
 }
 
 /** The same run as a study file. */
-export function study(setup: Setup): string {
+export function study(form: Setup): string {
+  const setup = fromLines(lines(form));
   const plan = planned(setup);
   const all = settings(setup);
   if (plan.schedule) all.push(["schedule", plan.schedule]);

@@ -177,6 +177,7 @@ export function fromLines(all: string[]): Setup {
   for (const line of all) {
     if (!readLine(setup, line)) setup.more.push(line);
   }
+  setup.changes.sort((one, other) => one.at - other.at);
   if (setup.flows.length === 0 && !describesFlows(setup.more)) setup.flows = standard().flows;
   return setup;
 }
@@ -266,7 +267,7 @@ function readNumber(text: string): number | null {
   return text !== "" && Number.isFinite(value) && value >= 0 ? value : null;
 }
 
-function readRate(text: string): number | null {
+export function readRate(text: string): number | null {
   return readQuantity(text, { "Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3, "bit/s": 1 });
 }
 

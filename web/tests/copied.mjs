@@ -104,6 +104,17 @@ export const stories = ({ address }) => ({
     assert.deepEqual(lines(setup).filter((line) => line.startsWith("flow=")), nine.filter((line) => line.startsWith("flow=")));
   },
 
+  async "changes at one time are one step, and another schedule is not written twice"() {
+    const both = await copied(...whole("flow=cubic", "@1.833 s rate=4 Mbit/s", "@1.833 s rtt=24 ms", "@3 s rate=8 Mbit/s"));
+    assert.match(both, /--schedule '1\.833 s: 4 Mbit\/s, 10 ms; 3 s: 8 Mbit\/s'/);
+    assert.match(await copied(...whole("flow=cubic", "@3 s rate=8 Mbit/s", "@3 s rate=7 Mbit/s", "@1 s rtt=24 ms")), /'1 s: 10 ms; 3 s: 7 Mbit\/s'/);
+    const other = await copied(...whole("flow=cubic", "schedule=2 s: 5 Mbit/s", "@3 s rate=8 Mbit/s", "@3 s rtt=24 ms"));
+    assert.equal(other.match(/--schedule/g).length, 1);
+    assert.match(other, /^# The page changed at 3 s: rate=8 Mbit\/s\n# The page changed at 3 s: rtt=24 ms\n/);
+    const traced = await page().then(({ fromHash, command }) => command(fromHash(hash("rate-trace=lte.trace", "flow=cubic", "@1 s rate=1 Mbit/s"))));
+    assert.doesNotMatch(traced, /--schedule/);
+  },
+
   async "the form shows every flow of a link, with the options that it has no control for"(page) {
     await page.goto(`${address}#${hash(...whole("flow=bbr3; count=3", ...Array.from({ length: 9 }, () => "flow=cubic")))}`);
     await page.waitForFunction(() => window.cwnd?.measured.now > 0.1);
