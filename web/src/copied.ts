@@ -13,6 +13,8 @@ interface Planned {
   schedule: string | null;
   flows: string[];
   left: Change[];
+  /** Lines of changes whose time the page does not read. */
+  unread: string[];
 }
 
 /** The value of another setting, which takes precedence over the form; null if it is not there. */
@@ -59,7 +61,16 @@ function stop(texts: string[], flows: Flow[], change: Change): boolean {
   return true;
 }
 
-function planned(setup: Setup): Planned {
+/** The setup as the module has it: flows and changes among the other settings have their places, too. */
+function asRun(form: Setup): { setup: Setup; plan: Planned } {
+  const setup = fromLines(lines(form));
+  // The page reads the usual units only, and the module others, too.
+  const unread = setup.more.filter((line) => line.startsWith("@"));
+  const plan = planned(setup);
+  return { setup: { ...setup, more: setup.more.filter((line) => !unread.includes(line)) }, plan: { ...plan, unread } };
+}
+
+function planned(setup: Setup): Omit<Planned, "unread"> {
   const flows = setup.flows.map((flow) => flowText(flow));
   const steps = new Map<number, Step>();
   const left = setup.changes.filter((change) => {
@@ -86,27 +97,26 @@ function quoted(text: string): string {
   return /^[\w.:=,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function notes(setup: Setup, left: Change[]): string {
+function notes(setup: Setup, { left, unread }: Planned): string {
   const file = setup.trace ? [`# It reads the trace ${setup.trace}: the page saves those that it brings.\n`] : [];
-  return [...file, ...left.map((change) => `# The page changed at ${exactTime(change.at)}: ${change.key}=${change.value}\n`)].join("");
+  const changes = [...left.map((change) => `${exactTime(change.at)}: ${change.key}=${change.value}`), ...unread.map((line) => line.slice(1).trim())];
+  return [...file, ...changes.map((change) => `# The page changed at ${change}\n`)].join("");
 }
 
 /** The same run on the command line. A change that has no flag is a comment. */
 export function command(form: Setup): string {
-  const setup = fromLines(lines(form));
-  const plan = planned(setup);
+  const { setup, plan } = asRun(form);
   const words = ["cwnd compare"];
   plan.flows.forEach((flow) => words.push(`--flow ${quoted(flow)}`));
   for (const [key, value] of settings(setup)) words.push(`--${key} ${quoted(value)}`);
   if (plan.schedule) words.push(`--schedule ${quoted(plan.schedule)}`);
   words.push(`--seed ${setup.seed}`, "--plot bench.svg");
-  return notes(setup, plan.left) + words.join(" \\\n  ");
+  return notes(setup, plan) + words.join(" \\\n  ");
 }
 
 /** The same run as a study file. */
 export function study(form: Setup): string {
-  const setup = fromLines(lines(form));
-  const plan = planned(setup);
+  const { setup, plan } = asRun(form);
   const all = settings(setup);
   if (plan.schedule) all.push(["schedule", plan.schedule]);
   const assigned = ([key, value]: [string, string]) => {
@@ -117,7 +127,7 @@ export function study(form: Setup): string {
   const isFlows = ([key]: [string, string]) => key === "mix" || key === "algorithm";
   const flows = plan.flows.length > 0 ? [`flow = [\n${plan.flows.map((flow) => `  ${JSON.stringify(flow)},\n`).join("")}]\n`] : all.filter(isFlows).map(assigned);
   const scenario = all.filter((setting) => plan.flows.length > 0 || !isFlows(setting)).map(assigned);
-  return `${notes(setup, plan.left)}title = "From the bench"
+  return `${notes(setup, plan)}title = "From the bench"
 question = "How do these flows share the path?"
 
 [scenario]

@@ -197,10 +197,9 @@ export function putOthers(setup: Setup, all: string[]): void {
 }
 
 function readLine(setup: Setup, line: string): boolean {
-  const change = /^@([\d.]+) s ([\w-]+)=(.*)$/.exec(line);
+  const change = /^@ *(\S+ \S+) +([\w-]+) *=(.*)$/.exec(line);
   if (change) {
-    setup.changes.push({ at: Number(change[1]), key: change[2]!, value: change[3]! });
-    return true;
+    return put(readTime(change[1]!), (at) => setup.changes.push({ at, key: change[2]!, value: change[3]!.trim() }));
   }
   const at = line.indexOf("=");
   const [key, value] = [line.slice(0, at).trim(), line.slice(at + 1).trim()];
@@ -272,7 +271,7 @@ export function readRate(text: string): number | null {
 }
 
 export function readTime(text: string): number | null {
-  return readQuantity(text, { s: 1, ms: 1e-3, us: 1e-6 });
+  return readQuantity(text, { h: 3600, min: 60, s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9 });
 }
 
 function readQuantity(text: string, units: Record<string, number>): number | null {

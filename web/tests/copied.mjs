@@ -115,6 +115,12 @@ export const stories = ({ address }) => ({
     assert.doesNotMatch(traced, /--schedule/);
   },
 
+  async "a change is copied in whatever unit its time is written"() {
+    assert.match(await copied(...whole("flow=cubic", "@500 ms rate=5 Mbit/s")), /--schedule '0\.5 s: 5 Mbit\/s'/);
+    assert.match(await copied(...whole("flow=cubic", "@2500000 us stop=1")), /--flow 'cubic; stop=2\.5 s'/);
+    assert.match(await copied(...whole("flow=cubic", "@500 msec rate=5 Mbit/s")), /^# The page changed at 500 msec rate=5 Mbit\/s\ncwnd compare/);
+  },
+
   async "the form shows every flow of a link, with the options that it has no control for"(page) {
     await page.goto(`${address}#${hash(...whole("flow=bbr3; count=3", ...Array.from({ length: 9 }, () => "flow=cubic")))}`);
     await page.waitForFunction(() => window.cwnd?.measured.now > 0.1);
