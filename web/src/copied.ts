@@ -1,6 +1,6 @@
 /** A run of the bench for the command line: the command, and the study. Both are made from the lines that the module reads. */
 
-import { exactTime, exactTimeText, flowText, fromLines, lines, readRate, readTime, settings, timeText, type Change, type Flow, type Setup } from "./setup";
+import { exactTime, flowText, fromLines, lines, readRate, readTime, runTime, settings, timeText, type Change, type Flow, type Setup } from "./setup";
 
 /** What a schedule changes at one time. */
 interface Step {
@@ -39,7 +39,7 @@ function scheduledDelay(setup: Setup, rtt: number): string | null {
   if (access === null) return null;
   const nanoseconds = Math.round((rtt - access) * 1e9);
   // Both directions of a schedule have the same whole number of nanoseconds.
-  return nanoseconds < 0 || nanoseconds % 2 === 1 ? null : exactTimeText(nanoseconds / 2e9);
+  return nanoseconds < 0 || nanoseconds % 2 === 1 ? null : exactTime(nanoseconds / 2e9);
 }
 
 /** The entry of the list of flows that has the flow with this number, and no other one. */
@@ -57,7 +57,7 @@ function entryOf(flows: Flow[], number: number): number | undefined {
 function stop(texts: string[], flows: Flow[], change: Change): boolean {
   const entry = change.key === "stop" ? entryOf(flows, Number(change.value)) : undefined;
   if (entry === undefined || /;\s*stop\s*=/.test(texts[entry]!)) return false;
-  texts[entry] += `; stop=${exactTime(change.at)}`;
+  texts[entry] += `; stop=${runTime(change.at)}`;
   return true;
 }
 
@@ -78,7 +78,7 @@ function planned(setup: Setup): Omit<Planned, "unread"> {
     if (step) steps.set(change.at, { ...steps.get(change.at), ...step });
     return !step && !stop(flows, setup.flows, change);
   });
-  const texts = [...steps].map(([at, { rate, delay }]) => `${exactTime(at)}: ${[rate, delay].filter(Boolean).join(", ")}`);
+  const texts = [...steps].map(([at, { rate, delay }]) => `${runTime(at)}: ${[rate, delay].filter(Boolean).join(", ")}`);
   return { schedule: texts.length > 0 ? texts.join("; ") : null, flows, left };
 }
 
@@ -99,7 +99,7 @@ function quoted(text: string): string {
 
 function notes(setup: Setup, { left, unread }: Planned): string {
   const file = setup.trace ? [`# It reads the trace ${setup.trace}: the page saves those that it brings.\n`] : [];
-  const changes = [...left.map((change) => `${exactTime(change.at)}: ${change.key}=${change.value}`), ...unread.map((line) => line.slice(1).trim())];
+  const changes = [...left.map((change) => `${runTime(change.at)}: ${change.key}=${change.value}`), ...unread.map((line) => line.slice(1).trim())];
   return [...file, ...changes.map((change) => `# The page changed at ${change}\n`)].join("");
 }
 
@@ -110,14 +110,14 @@ export function command(form: Setup): string {
   plan.flows.forEach((flow) => words.push(`--flow ${quoted(flow)}`));
   for (const [key, value] of settings(setup)) words.push(`--${key} ${quoted(value)}`);
   if (plan.schedule) words.push(`--schedule ${quoted(plan.schedule)}`);
-  words.push(`--seed ${setup.seed}`, "--plot bench.svg");
+  words.push("--plot bench.svg");
   return notes(setup, plan) + words.join(" \\\n  ");
 }
 
 /** The same run as a study file. */
 export function study(form: Setup): string {
   const { setup, plan } = asRun(form);
-  const all = settings(setup);
+  const all = settings(setup).filter(([key]) => key !== "seed");
   if (plan.schedule) all.push(["schedule", plan.schedule]);
   const assigned = ([key, value]: [string, string]) => {
     const bare = /^(\d+(\.\d+)?(e-?\d+)?)$/.test(value);
@@ -133,7 +133,7 @@ question = "How do these flows share the path?"
 [scenario]
 ${scenario.join("")}
 [run]
-seed = ${setup.seed}
+seed = ${other(setup, "seed") ?? setup.seed}
 metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]
 
 [trace]

@@ -4,7 +4,7 @@ import { make } from "./dom";
 import type { Algorithm } from "./module";
 import { OWN } from "./own/examples";
 import { PRESETS } from "./presets";
-import { bdp, exactTimeText, MOST_FLOWS, putOthers, rateText, readTime, short, timeText, type Flow, type Setup } from "./setup";
+import { bdp, exactRate, exactTime, MOST_FLOWS, putOthers, rateText, readTime, short, timeText, type Flow, type Setup } from "./setup";
 import { colours } from "./charts";
 import { traceControl, type TraceChanges } from "./traces";
 
@@ -40,12 +40,12 @@ const SLIDERS: Slider[] = [
   {
     key: "rate", label: "Rate", min: 1e5, max: 1e9,
     get: (s) => s.rate, set: (s, v) => (s.rate = Number(v.toPrecision(2))),
-    show: (s) => (s.trace ? `mean ${rateText(s.rate)}` : rateText(s.rate)), value: (s) => rateText(s.rate),
+    show: (s) => (s.trace ? `mean ${rateText(s.rate)}` : rateText(s.rate)), value: (s) => exactRate(s.rate),
   },
   {
     key: "rtt", label: "Base round-trip time", min: 0.005, max: 1,
     get: (s) => s.rtt, set: (s, v) => (s.rtt = Number(v.toPrecision(2))),
-    show: (s) => timeText(s.rtt), value: (s) => timeText(s.rtt),
+    show: (s) => timeText(s.rtt), value: (s) => exactTime(s.rtt),
   },
   {
     key: "buffer", label: "Buffer", min: 1, max: 20000,
@@ -120,7 +120,7 @@ export class Form {
       make("div", { class: "pair" },
         make("label", { for: "queue" }, "Queue", queue),
         make("label", { for: "ecn", class: "check" }, ecn, "ECN"),
-        this.text("duration", "Duration", timeText(this.setup().duration), (text) => {
+        this.text("duration", "Duration", exactTime(this.setup().duration), (text) => {
           const duration = readTime(text);
           if (duration === null || duration <= 0) return "a time, such as 60 s";
           this.put((s) => (s.duration = duration));
@@ -194,13 +194,13 @@ export class Form {
       make("p", { class: "about" }, isOwn ? "The program above the charts." : (about?.summary ?? "")),
       ...(flow.options.length > 0 ? [make("p", { class: "about" }, `Also: ${flow.options.join("; ")}.`)] : []),
       make("div", { class: "pair" },
-        this.text(id("start"), "Start", flow.start === null ? "" : exactTimeText(flow.start), (text) => {
+        this.text(id("start"), "Start", flow.start === null ? "" : exactTime(flow.start), (text) => {
           const start = text === "" ? null : readTime(text);
           if (text !== "" && start === null) return "a time, such as 5 s, or nothing";
           this.put((s) => (s.flows[index]!.start = start));
           return "";
         }, "0 s"),
-        this.text(id("rtt"), "RTT", flow.rtt === null ? "" : exactTimeText(flow.rtt), (text) => {
+        this.text(id("rtt"), "RTT", flow.rtt === null ? "" : exactTime(flow.rtt), (text) => {
           const rtt = text === "" ? null : readTime(text);
           if (text !== "" && rtt === null) return "a time, such as 80 ms, or nothing";
           this.put((s) => (s.flows[index]!.rtt = rtt));

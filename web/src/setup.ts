@@ -91,49 +91,62 @@ export function short(value: number): string {
   return String(Number(value.toPrecision(4)));
 }
 
-export function rateText(bits: number): string {
-  if (bits >= 1e9) return `${short(bits / 1e9)} Gbit/s`;
-  if (bits >= 1e6) return `${short(bits / 1e6)} Mbit/s`;
-  return `${short(bits / 1e3)} kbit/s`;
+/** How many significant digits of a decimal number a double keeps. */
+const DIGITS = 15;
+
+/** A number with all the digits that it was written with. */
+function exact(value: number): string {
+  return String(Number(value.toPrecision(DIGITS)));
 }
 
-export function timeText(seconds: number): string {
-  if (seconds >= 1 || seconds === 0) return `${short(seconds)} s`;
-  if (seconds >= 1e-3) return `${short(seconds * 1e3)} ms`;
-  return `${short(seconds * 1e6)} us`;
+/** A rate to look at; {@link exactRate} is for texts that are read again. */
+export function rateText(bits: number, number = short): string {
+  if (bits >= 1e9) return `${number(bits / 1e9)} Gbit/s`;
+  if (bits >= 1e6) return `${number(bits / 1e6)} Mbit/s`;
+  return `${number(bits / 1e3)} kbit/s`;
 }
 
-/** A time with all its digits: a double keeps fifteen. */
-export function exactTimeText(seconds: number): string {
-  const [value, unit] = seconds >= 1 || seconds === 0 ? [seconds, "s"] : seconds >= 1e-3 ? [seconds * 1e3, "ms"] : [seconds * 1e6, "us"];
-  return `${String(Number(value.toPrecision(15)))} ${unit}`;
+export function exactRate(bits: number): string {
+  return rateText(bits, exact);
 }
 
-/** A time to the microsecond. */
+/** A time to look at; {@link exactTime} is for texts that are read again. */
+export function timeText(seconds: number, number = short): string {
+  if (seconds >= 1 || seconds === 0) return `${number(seconds)} s`;
+  if (seconds >= 1e-3) return `${number(seconds * 1e3)} ms`;
+  return `${number(seconds * 1e6)} us`;
+}
+
 export function exactTime(seconds: number): string {
-  return `${String(Number(seconds.toFixed(6)))} s`;
+  return timeText(seconds, exact);
+}
+
+/** A time of a run, in seconds, to the nanosecond as the module counts. */
+export function runTime(seconds: number): string {
+  return `${String(Number(seconds.toFixed(9)))} s`;
 }
 
 export function flowText(flow: Flow): string {
   const parameters = flow.parameters.trim();
   let text = flow.algorithm + (parameters ? `:${parameters}` : "");
-  if (flow.start !== null) text += `; start=${exactTime(flow.start)}`;
-  if (flow.rtt !== null) text += `; rtt=${timeText(flow.rtt)}`;
+  if (flow.start !== null) text += `; start=${runTime(flow.start)}`;
+  if (flow.rtt !== null) text += `; rtt=${exactTime(flow.rtt)}`;
   return [text, ...flow.options].join("; ");
 }
 
 /** The settings at the beginning, without flows and changes: key and value. */
 export function settings(setup: Setup): [string, string][] {
   const all: [string, string][] = [
-    setup.trace ? ["rate-trace", setup.trace] : ["rate", rateText(setup.rate)],
-    ["rtt", timeText(setup.rtt)],
+    setup.trace ? ["rate-trace", setup.trace] : ["rate", exactRate(setup.rate)],
+    ["rtt", exactTime(setup.rtt)],
     ["buffer", String(setup.buffer)],
     ["queue", setup.queue],
     ["ecn", setup.ecn ? "on" : "off"],
-    ["duration", timeText(setup.duration)],
+    ["duration", exactTime(setup.duration)],
     ["receive-window", WINDOW],
+    ["seed", String(setup.seed)],
   ];
-  if (setup.loss > 0) all.push(["per", short(setup.loss)]);
+  if (setup.loss > 0) all.push(["per", exact(setup.loss)]);
   const others = setup.more.map((line): [string, string] => {
     const at = line.indexOf("=");
     return at < 0 ? [line, ""] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
@@ -148,9 +161,8 @@ export function settings(setup: Setup): [string, string][] {
 export function lines(setup: Setup): string[] {
   return [
     ...settings(setup).map(([key, value]) => (value ? `${key}=${value}` : key)),
-    `seed=${setup.seed}`,
     ...setup.flows.map((flow) => `flow=${flowText(flow)}`),
-    ...setup.changes.map((change) => `@${exactTime(change.at)} ${change.key}=${change.value}`),
+    ...setup.changes.map((change) => `@${runTime(change.at)} ${change.key}=${change.value}`),
   ];
 }
 
@@ -212,7 +224,7 @@ function readLine(setup: Setup, line: string): boolean {
     case "rtt":
       return put(readTime(value), (rtt) => (setup.rtt = rtt));
     case "buffer":
-      return put(/^\d+$/.test(value) ? Number(value) : null, (buffer) => (setup.buffer = buffer));
+      return put(readWhole(value), (buffer) => (setup.buffer = buffer));
     case "per":
       return put(readNumber(value), (loss) => (setup.loss = loss));
     case "queue":
@@ -228,7 +240,7 @@ function readLine(setup: Setup, line: string): boolean {
       setup.program = value;
       return true;
     case "seed":
-      return put(/^\d+$/.test(value) ? Number(value) : null, (seed) => (setup.seed = seed));
+      return put(readWhole(value), (seed) => (setup.seed = seed));
     case "flow":
       setup.flows.push(readFlow(value));
       return true;
@@ -261,9 +273,15 @@ function put(value: number | null, set: (value: number) => unknown): boolean {
   return true;
 }
 
+/** Reads a whole number. One with more digits than a double keeps stays a text among the other settings. */
+function readWhole(text: string): number | null {
+  return /^\d+$/.test(text) ? readNumber(text) : null;
+}
+
 function readNumber(text: string): number | null {
   const value = Number(text);
-  return text !== "" && Number.isFinite(value) && value >= 0 ? value : null;
+  const digits = text.replace(/e.*$/i, "").replace(".", "").replace(/^0+/, "").length;
+  return text !== "" && Number.isFinite(value) && value >= 0 && digits <= DIGITS ? value : null;
 }
 
 export function readRate(text: string): number | null {
@@ -278,7 +296,7 @@ function readQuantity(text: string, units: Record<string, number>): number | nul
   const parts = /^([\d.]+(?:e-?\d+)?) ?([a-zA-Z/]+)$/.exec(text.trim());
   const unit = parts && units[parts[2]!];
   const number = parts && readNumber(parts[1]!);
-  return unit === undefined || unit === null || number === null ? null : Number((number * unit).toPrecision(12));
+  return unit === undefined || unit === null || number === null ? null : Number((number * unit).toPrecision(DIGITS));
 }
 
 /** What the sliders show after all changes. */

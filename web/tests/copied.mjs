@@ -121,6 +121,21 @@ export const stories = ({ address }) => ({
     assert.match(await copied(...whole("flow=cubic", "@500 msec rate=5 Mbit/s")), /^# The page changed at 500 msec rate=5 Mbit\/s\ncwnd compare/);
   },
 
+  async "a link keeps every digit of its numbers"() {
+    const { fromHash, toHash, lines } = await page();
+    const exact = ["rate=123.456789 Mbit/s", "rtt=12.345678 ms", "buffer=67", "queue=drop-tail", "ecn=off", "duration=4.000000001 s", "receive-window=100000", "seed=123456789012345",
+      "per=0.00012345", "flow=cubic; start=0.123456789 s; rtt=20.000002 ms", "@1.123456789 s rate=1.23456 Mbit/s", "@2 s per=1.2345678e-7"];
+    assert.deepEqual(lines(fromHash(hash(...exact))), exact);
+    assert.equal(await digest(lines(fromHash(toHash(fromHash(hash(...exact))))).join("\n"), 4), await digest(exact.join("\n"), 4));
+    const kept = (line) => lines(fromHash(hash(line))).filter((one) => one.split("=")[0] === line.split("=")[0]);
+    // What a double does not keep stays a text, and what is written otherwise keeps its value.
+    for (const line of ["seed=18446744073709551615", "per=0.12345678901234567", "rtt=0.0123456789012345678 s"]) assert.deepEqual(kept(line), [line]);
+    assert.deepEqual(kept("duration=12345 s"), ["duration=12345 s"]);
+    assert.deepEqual(kept("rate=1234567 bit/s"), ["rate=1.234567 Mbit/s"]);
+    assert.deepEqual(kept("rtt=40000.001 us"), ["rtt=40.000001 ms"]);
+    assert.match(await copied(...whole("flow=cubic").filter((line) => !line.startsWith("seed")), "seed=1234567890123456789"), /--seed 1234567890123456789/);
+  },
+
   async "the form shows every flow of a link, with the options that it has no control for"(page) {
     await page.goto(`${address}#${hash(...whole("flow=bbr3; count=3", ...Array.from({ length: 9 }, () => "flow=cubic")))}`);
     await page.waitForFunction(() => window.cwnd?.measured.now > 0.1);
