@@ -4,7 +4,7 @@ import { make } from "./dom";
 import type { Algorithm } from "./module";
 import { OWN } from "./own/examples";
 import { PRESETS } from "./presets";
-import { bdp, MOST_FLOWS, rateText, readTime, short, timeText, type Flow, type Setup } from "./setup";
+import { bdp, exactRate, exactTime, MOST_FLOWS, putOthers, rateText, readTime, short, timeText, type Flow, type Setup } from "./setup";
 import { colours } from "./charts";
 import { traceControl, type TraceChanges } from "./traces";
 
@@ -40,12 +40,12 @@ const SLIDERS: Slider[] = [
   {
     key: "rate", label: "Rate", min: 1e5, max: 1e9,
     get: (s) => s.rate, set: (s, v) => (s.rate = Number(v.toPrecision(2))),
-    show: (s) => (s.trace ? `mean ${rateText(s.rate)}` : rateText(s.rate)), value: (s) => rateText(s.rate),
+    show: (s) => (s.trace ? `mean ${rateText(s.rate)}` : rateText(s.rate)), value: (s) => exactRate(s.rate),
   },
   {
     key: "rtt", label: "Base round-trip time", min: 0.005, max: 1,
     get: (s) => s.rtt, set: (s, v) => (s.rtt = Number(v.toPrecision(2))),
-    show: (s) => timeText(s.rtt), value: (s) => timeText(s.rtt),
+    show: (s) => timeText(s.rtt), value: (s) => exactTime(s.rtt),
   },
   {
     key: "buffer", label: "Buffer", min: 1, max: 20000,
@@ -120,7 +120,7 @@ export class Form {
       make("div", { class: "pair" },
         make("label", { for: "queue" }, "Queue", queue),
         make("label", { for: "ecn", class: "check" }, ecn, "ECN"),
-        this.text("duration", "Duration", timeText(this.setup().duration), (text) => {
+        this.text("duration", "Duration", exactTime(this.setup().duration), (text) => {
           const duration = readTime(text);
           if (duration === null || duration <= 0) return "a time, such as 60 s";
           this.put((s) => (s.duration = duration));
@@ -192,14 +192,15 @@ export class Form {
     remove.disabled = this.setup().flows.length === 1;
     return make("div", { class: "flow" }, swatch, select, remove,
       make("p", { class: "about" }, isOwn ? "The program above the charts." : (about?.summary ?? "")),
+      ...(flow.options.length > 0 ? [make("p", { class: "about" }, `Also: ${flow.options.join("; ")}.`)] : []),
       make("div", { class: "pair" },
-        this.text(id("start"), "Start", timeText(flow.start), (text) => {
-          const start = readTime(text);
-          if (start === null) return "a time, such as 5 s";
+        this.text(id("start"), "Start", flow.start === null ? "" : exactTime(flow.start), (text) => {
+          const start = text === "" ? null : readTime(text);
+          if (text !== "" && start === null) return "a time, such as 5 s, or nothing";
           this.put((s) => (s.flows[index]!.start = start));
           return "";
-        }),
-        this.text(id("rtt"), "RTT", flow.rtt === null ? "" : timeText(flow.rtt), (text) => {
+        }, "0 s"),
+        this.text(id("rtt"), "RTT", flow.rtt === null ? "" : exactTime(flow.rtt), (text) => {
           const rtt = text === "" ? null : readTime(text);
           if (text !== "" && rtt === null) return "a time, such as 80 ms, or nothing";
           this.put((s) => (s.flows[index]!.rtt = rtt));
@@ -216,7 +217,7 @@ export class Form {
     const area = make("textarea", { id: "more", rows: 3, spellcheck: "false", placeholder: "topology=parking-lot", change: () => {
       const all = area.value.split("\n").map((line) => line.trim()).filter(Boolean);
       const trace = all.find((line) => line.startsWith(TRACE));
-      this.setup().more = all.filter((line) => line !== trace);
+      putOthers(this.setup(), all.filter((line) => line !== trace));
       // The trace has a control of its own.
       if (trace) this.changes.trace(trace.slice(TRACE.length).trim());
       else this.put(() => undefined);

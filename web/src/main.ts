@@ -2,6 +2,7 @@
 
 import { PathPicture } from "./animation";
 import { charts, colours } from "./charts";
+import { command, study } from "./copied";
 import { byId, make } from "./dom";
 import { Form } from "./form";
 import { withModule, type Simulator } from "./load";
@@ -13,7 +14,7 @@ import { PRESETS } from "./presets";
 import { Run } from "./run";
 import { microseconds } from "./time";
 import { isBuiltIn, meanRate, Traces, traceWrong } from "./traces";
-import { afterChanges, command, fromHash, fromLines, lines, runsOwn, short, sliders, standard, study, timeText, toHash, type Change, type Setup, type Sliders } from "./setup";
+import { afterChanges, fromHash, fromLines, lines, newFlow, runsOwn, short, sliders, standard, timeText, toHash, type Change, type Setup, type Sliders } from "./setup";
 import "./style.css";
 
 /** The place that problems of a trace have. */
@@ -242,8 +243,10 @@ class Bench {
 
   private addFlow(): void {
     const now = this.run && !this.run.finished ? this.run.now : 0;
-    const last = this.setup.flows.at(-1)!;
-    this.setup.flows.push({ ...last, start: Number(now.toFixed(3)) });
+    const { algorithm, parameters, rtt } = this.setup.flows.at(-1) ?? newFlow();
+    // At the beginning the start is that of the other flows.
+    const start = Number(now.toFixed(3)) || null;
+    this.setup.flows.push({ ...newFlow(), algorithm, parameters, rtt, start });
     this.preset = "";
     this.form.show("");
     // The run begins again and repeats what has happened, now with the new flow.

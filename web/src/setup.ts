@@ -1,4 +1,4 @@
-/** What the form holds, and its three texts: the lines of the module and the URL, the command, and the study. */
+/** What the form holds, and its text: the lines of the module and the URL. */
 
 import { OWN } from "./own/examples";
 
@@ -6,10 +6,12 @@ export interface Flow {
   algorithm: string;
   /** Parameters as they are written: `beta=0.8,fast_convergence=off`. */
   parameters: string;
-  /** Seconds. */
-  start: number;
+  /** Seconds; null for the start that the other settings give it. */
+  start: number | null;
   /** Seconds; null for the path's. */
   rtt: number | null;
+  /** Options that the form has no control for, as they are written: `count=3`. */
+  options: string[];
 }
 
 export interface Change {
@@ -43,9 +45,15 @@ export interface Setup {
   program: string;
 }
 
+/** To how many flows the form adds one; a link may have more. */
 export const MOST_FLOWS = 8;
 /** Packets. The default follows from the BDP at the beginning, and would limit the flows if the path grew while they run. */
 const WINDOW = "100000";
+
+/** A flow that the form adds. */
+export function newFlow(): Flow {
+  return { algorithm: "cubic", parameters: "", start: null, rtt: null, options: [] };
+}
 
 /** The values that sliders change during a run. */
 export type Sliders = Pick<Setup, "rate" | "rtt" | "buffer" | "loss">;
@@ -66,7 +74,7 @@ export function standard(): Setup {
     ecn: false,
     duration: 60,
     seed: 1,
-    flows: [{ algorithm: "cubic", parameters: "", start: 0, rtt: null }],
+    flows: [newFlow()],
     more: [],
     changes: [],
     program: "",
@@ -83,44 +91,62 @@ export function short(value: number): string {
   return String(Number(value.toPrecision(4)));
 }
 
-export function rateText(bits: number): string {
-  if (bits >= 1e9) return `${short(bits / 1e9)} Gbit/s`;
-  if (bits >= 1e6) return `${short(bits / 1e6)} Mbit/s`;
-  return `${short(bits / 1e3)} kbit/s`;
+/** How many significant digits of a decimal number a double keeps. */
+const DIGITS = 15;
+
+/** A number with all the digits that it was written with. */
+function exact(value: number): string {
+  return String(Number(value.toPrecision(DIGITS)));
 }
 
-export function timeText(seconds: number): string {
-  if (seconds >= 1 || seconds === 0) return `${short(seconds)} s`;
-  if (seconds >= 1e-3) return `${short(seconds * 1e3)} ms`;
-  return `${short(seconds * 1e6)} us`;
+/** A rate to look at; {@link exactRate} is for texts that are read again. */
+export function rateText(bits: number, number = short): string {
+  if (bits >= 1e9) return `${number(bits / 1e9)} Gbit/s`;
+  if (bits >= 1e6) return `${number(bits / 1e6)} Mbit/s`;
+  return `${number(bits / 1e3)} kbit/s`;
 }
 
-/** A time to the microsecond. */
-function exactTime(seconds: number): string {
-  return `${String(Number(seconds.toFixed(6)))} s`;
+export function exactRate(bits: number): string {
+  return rateText(bits, exact);
 }
 
-function flowText(flow: Flow, stop: number | null = null): string {
+/** A time to look at; {@link exactTime} is for texts that are read again. */
+export function timeText(seconds: number, number = short): string {
+  if (seconds >= 1 || seconds === 0) return `${number(seconds)} s`;
+  if (seconds >= 1e-3) return `${number(seconds * 1e3)} ms`;
+  return `${number(seconds * 1e6)} us`;
+}
+
+export function exactTime(seconds: number): string {
+  return timeText(seconds, exact);
+}
+
+/** A time of a run, in seconds, to the nanosecond as the module counts. */
+export function runTime(seconds: number): string {
+  return `${String(Number(seconds.toFixed(9)))} s`;
+}
+
+export function flowText(flow: Flow): string {
   const parameters = flow.parameters.trim();
   let text = flow.algorithm + (parameters ? `:${parameters}` : "");
-  if (flow.start > 0) text += `; start=${exactTime(flow.start)}`;
-  if (stop !== null) text += `; stop=${exactTime(stop)}`;
-  if (flow.rtt !== null) text += `; rtt=${timeText(flow.rtt)}`;
-  return text;
+  if (flow.start !== null) text += `; start=${runTime(flow.start)}`;
+  if (flow.rtt !== null) text += `; rtt=${exactTime(flow.rtt)}`;
+  return [text, ...flow.options].join("; ");
 }
 
 /** The settings at the beginning, without flows and changes: key and value. */
-function settings(setup: Setup): [string, string][] {
+export function settings(setup: Setup): [string, string][] {
   const all: [string, string][] = [
-    setup.trace ? ["rate-trace", setup.trace] : ["rate", rateText(setup.rate)],
-    ["rtt", timeText(setup.rtt)],
+    setup.trace ? ["rate-trace", setup.trace] : ["rate", exactRate(setup.rate)],
+    ["rtt", exactTime(setup.rtt)],
     ["buffer", String(setup.buffer)],
     ["queue", setup.queue],
     ["ecn", setup.ecn ? "on" : "off"],
-    ["duration", timeText(setup.duration)],
+    ["duration", exactTime(setup.duration)],
     ["receive-window", WINDOW],
+    ["seed", String(setup.seed)],
   ];
-  if (setup.loss > 0) all.push(["per", short(setup.loss)]);
+  if (setup.loss > 0) all.push(["per", exact(setup.loss)]);
   const others = setup.more.map((line): [string, string] => {
     const at = line.indexOf("=");
     return at < 0 ? [line, ""] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
@@ -135,9 +161,8 @@ function settings(setup: Setup): [string, string][] {
 export function lines(setup: Setup): string[] {
   return [
     ...settings(setup).map(([key, value]) => (value ? `${key}=${value}` : key)),
-    `seed=${setup.seed}`,
     ...setup.flows.map((flow) => `flow=${flowText(flow)}`),
-    ...setup.changes.map((change) => `@${exactTime(change.at)} ${change.key}=${change.value}`),
+    ...setup.changes.map((change) => `@${runTime(change.at)} ${change.key}=${change.value}`),
   ];
 }
 
@@ -164,15 +189,29 @@ export function fromLines(all: string[]): Setup {
   for (const line of all) {
     if (!readLine(setup, line)) setup.more.push(line);
   }
-  if (setup.flows.length === 0) setup.flows = standard().flows;
+  setup.changes.sort((one, other) => one.at - other.at);
+  if (setup.flows.length === 0 && !describesFlows(setup.more)) setup.flows = standard().flows;
   return setup;
 }
 
+/** Whether other settings say what the flows are, so that a list of flows would contradict them. */
+function describesFlows(more: string[]): boolean {
+  return more.some((line) => /^(algorithm|mix)\s*=/.test(line));
+}
+
+/** Replaces the other settings. Flows among them come to the end of the list, as they do in the module. */
+export function putOthers(setup: Setup, all: string[]): void {
+  const flows = all.filter((line) => /^flow\s*=/.test(line));
+  flows.forEach((line) => readLine(setup, line));
+  setup.more = all.filter((line) => !flows.includes(line));
+  if (describesFlows(setup.more)) setup.flows = [];
+  else if (setup.flows.length === 0) setup.flows = standard().flows;
+}
+
 function readLine(setup: Setup, line: string): boolean {
-  const change = /^@([\d.]+) s ([\w-]+)=(.*)$/.exec(line);
+  const change = /^@ *(\S+ \S+) +([\w-]+) *=(.*)$/.exec(line);
   if (change) {
-    setup.changes.push({ at: Number(change[1]), key: change[2]!, value: change[3]! });
-    return true;
+    return put(readTime(change[1]!), (at) => setup.changes.push({ at, key: change[2]!, value: change[3]!.trim() }));
   }
   const at = line.indexOf("=");
   const [key, value] = [line.slice(0, at).trim(), line.slice(at + 1).trim()];
@@ -185,7 +224,7 @@ function readLine(setup: Setup, line: string): boolean {
     case "rtt":
       return put(readTime(value), (rtt) => (setup.rtt = rtt));
     case "buffer":
-      return put(/^\d+$/.test(value) ? Number(value) : null, (buffer) => (setup.buffer = buffer));
+      return put(readWhole(value), (buffer) => (setup.buffer = buffer));
     case "per":
       return put(readNumber(value), (loss) => (setup.loss = loss));
     case "queue":
@@ -201,34 +240,29 @@ function readLine(setup: Setup, line: string): boolean {
       setup.program = value;
       return true;
     case "seed":
-      return put(/^\d+$/.test(value) ? Number(value) : null, (seed) => (setup.seed = seed));
-    case "flow": {
-      const flow = readFlow(value);
-      if (flow === null || setup.flows.length >= MOST_FLOWS) return false;
-      setup.flows.push(flow);
+      return put(readWhole(value), (seed) => (setup.seed = seed));
+    case "flow":
+      setup.flows.push(readFlow(value));
       return true;
-    }
     default:
       return false;
   }
 }
 
-function readFlow(text: string): Flow | null {
+/** Reads a flow. An option that the form has no control for, or cannot read, stays as it is: the module checks it. */
+function readFlow(text: string): Flow {
   const [first, ...options] = text.split(";").map((part) => part.trim());
   const colon = first!.indexOf(":");
   const flow: Flow = {
+    ...newFlow(),
     algorithm: colon < 0 ? first! : first!.slice(0, colon),
     parameters: colon < 0 ? "" : first!.slice(colon + 1),
-    start: 0,
-    rtt: null,
   };
   for (const option of options) {
     const [key, value] = option.split("=").map((part) => part.trim());
-    const time = value === undefined ? null : readTime(value);
-    if (time === null) return null;
-    if (key === "start") flow.start = time;
-    else if (key === "rtt") flow.rtt = time;
-    else return null;
+    const time = readTime(value ?? "");
+    if (time !== null && (key === "start" || key === "rtt") && flow[key] === null) flow[key] = time;
+    else flow.options.push(option);
   }
   return flow;
 }
@@ -239,24 +273,30 @@ function put(value: number | null, set: (value: number) => unknown): boolean {
   return true;
 }
 
-function readNumber(text: string): number | null {
-  const value = Number(text);
-  return text !== "" && Number.isFinite(value) && value >= 0 ? value : null;
+/** Reads a whole number. One with more digits than a double keeps stays a text among the other settings. */
+function readWhole(text: string): number | null {
+  return /^\d+$/.test(text) ? readNumber(text) : null;
 }
 
-function readRate(text: string): number | null {
+function readNumber(text: string): number | null {
+  const value = Number(text);
+  const digits = text.replace(/e.*$/i, "").replace(".", "").replace(/^0+/, "").length;
+  return text !== "" && Number.isFinite(value) && value >= 0 && digits <= DIGITS ? value : null;
+}
+
+export function readRate(text: string): number | null {
   return readQuantity(text, { "Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3, "bit/s": 1 });
 }
 
 export function readTime(text: string): number | null {
-  return readQuantity(text, { s: 1, ms: 1e-3, us: 1e-6 });
+  return readQuantity(text, { h: 3600, min: 60, s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9 });
 }
 
 function readQuantity(text: string, units: Record<string, number>): number | null {
   const parts = /^([\d.]+(?:e-?\d+)?) ?([a-zA-Z/]+)$/.exec(text.trim());
   const unit = parts && units[parts[2]!];
   const number = parts && readNumber(parts[1]!);
-  return unit === undefined || unit === null || number === null ? null : Number((number * unit).toPrecision(12));
+  return unit === undefined || unit === null || number === null ? null : Number((number * unit).toPrecision(DIGITS));
 }
 
 /** What the sliders show after all changes. */
@@ -269,89 +309,4 @@ export function afterChanges(setup: Setup): Sliders {
 /** The bandwidth-delay product, packets of 1,500 bytes. */
 export function bdp(setup: Setup): number {
   return (setup.rate * setup.rtt) / (1500 * 8);
-}
-
-/** What the command line and a study can say of the changes, and the changes that they cannot. */
-interface Planned {
-  schedule: string | null;
-  stops: Map<number, number>;
-  left: Change[];
-}
-
-/** One-way delay of the access links of a dumbbell, all four on a flow's way and back, seconds. */
-const ACCESS = 0.004;
-
-function planned(setup: Setup): Planned {
-  const result: Planned = { schedule: null, stops: new Map(), left: [] };
-  const steps: string[] = [];
-  for (const change of setup.changes) {
-    const rtt = change.key === "rtt" ? readTime(change.value) : null;
-    // A schedule and a trace exclude each other.
-    const canSchedule = setup.trace === "" && !setup.more.some((line) => line.startsWith("topology"));
-    if (change.key === "rate") steps.push(`${exactTime(change.at)}: ${change.value}`);
-    else if (rtt !== null && canSchedule) steps.push(`${exactTime(change.at)}: ${timeText((rtt - ACCESS) / 2)}`);
-    else if (change.key === "stop") result.stops.set(Number(change.value) - 1, change.at);
-    else result.left.push(change);
-  }
-  if (steps.length > 0) result.schedule = steps.join("; ");
-  return result;
-}
-
-function quoted(text: string): string {
-  return /^[\w.:=,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-function notes(setup: Setup, left: Change[]): string {
-  const file = setup.trace ? [`# It reads the trace ${setup.trace}: the page saves those that it brings.\n`] : [];
-  return [...file, ...left.map((change) => `# The page changed at ${exactTime(change.at)}: ${change.key}=${change.value}\n`)].join("");
-}
-
-/** The same run on the command line. A change that has no flag is a comment. */
-export function command(setup: Setup): string {
-  const plan = planned(setup);
-  const words = ["cwnd compare"];
-  setup.flows.forEach((flow, i) => words.push(`--flow ${quoted(flowText(flow, plan.stops.get(i) ?? null))}`));
-  for (const [key, value] of settings(setup)) words.push(`--${key} ${quoted(value)}`);
-  if (plan.schedule) words.push(`--schedule ${quoted(plan.schedule)}`);
-  words.push(`--seed ${setup.seed}`, "--plot bench.svg");
-  return notes(setup, plan.left) + words.join(" \\\n  ");
-}
-
-/** The same run as a study file. */
-export function study(setup: Setup): string {
-  const plan = planned(setup);
-  const all = settings(setup);
-  if (plan.schedule) all.push(["schedule", plan.schedule]);
-  const flows = setup.flows.map((flow, i) => `  ${JSON.stringify(flowText(flow, plan.stops.get(i) ?? null))},\n`);
-  const assigned = all.map(([key, value]) => {
-    const bare = /^(\d+(\.\d+)?(e-?\d+)?)$/.test(value);
-    return `${key} = ${bare ? value : JSON.stringify(value)}\n`;
-  });
-  return `${notes(setup, plan.left)}title = "From the bench"
-question = "How do these flows share the path?"
-
-[scenario]
-${assigned.join("")}
-[run]
-seed = ${setup.seed}
-metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]
-
-[trace]
-sample = ${JSON.stringify(timeText(setup.duration / 500))}
-
-[[axes]]
-name = "flows"
-title = "Flows"
-
-[[axes.points]]
-label = "bench"
-flow = [
-${flows.join("")}]
-
-[[tables]]
-name = "flows"
-title = "The run"
-rows = ["flows"]
-metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]
-`;
 }

@@ -1,6 +1,7 @@
 // The stories of the page in a real browser. `cargo xtask web --test` builds the page and calls this.
 // The last line counts tests as cargo does.
 import { LOOKS, violations } from "./axe.mjs";
+import * as copied from "./copied.mjs";
 import * as matrix from "./matrix.mjs";
 import * as own from "./own.mjs";
 import * as playground from "./playground.mjs";
@@ -325,7 +326,7 @@ const inked = (page, selector) => page.locator(selector).first().evaluate((canva
 
 const wanted = process.argv[2] ?? "";
 let [passed, failed] = [0, 0];
-const all = { ...stories, ...own.stories({ address, browser }), ...matrix.stories({ address, browser }), ...traces.stories({ address, browser }), ...playground.stories({ address, browser }) };
+const all = { ...stories, ...copied.stories({ address }), ...own.stories({ address, browser }), ...matrix.stories({ address, browser }), ...traces.stories({ address, browser }), ...playground.stories({ address, browser }) };
 for (const [name, story] of Object.entries(all).filter(([name]) => name.includes(wanted))) {
   const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
   const page = await context.newPage();

@@ -1,0 +1,155 @@
+/** A run of the bench for the command line: the command, and the study. Both are made from the lines that the module reads. */
+
+import { exactTime, flowText, fromLines, lines, readRate, readTime, runTime, settings, timeText, type Change, type Flow, type Setup } from "./setup";
+
+/** What a schedule changes at one time. */
+interface Step {
+  rate?: string;
+  delay?: string;
+}
+
+/** What the command line and a study can say of the changes, and the changes that they cannot. */
+interface Planned {
+  schedule: string | null;
+  flows: string[];
+  left: Change[];
+  /** Lines of changes whose time the page does not read. */
+  unread: string[];
+}
+
+/** The value of another setting, which takes precedence over the form; null if it is not there. */
+function other(setup: Setup, key: string): string | null {
+  const line = setup.more.find((one) => one.split("=")[0]!.trim() === key);
+  return line === undefined ? null : line.slice(line.indexOf("=") + 1).trim();
+}
+
+/** Propagation delay of a flow's access links, there and back, seconds; null if the topology or the text is another one. */
+function accessRtt(setup: Setup): number | null {
+  const topology = other(setup, "topology") ?? "dumbbell";
+  if (topology === "path") return 0;
+  if (topology !== "dumbbell") return null;
+  // A dumbbell has one at each side, in both directions, of 1 ms if nothing else is said.
+  const delay = readTime(other(setup, "access-delay") ?? "1 ms");
+  return delay === null ? null : 4 * delay;
+}
+
+/** The delay of the bottleneck that a schedule needs for this base round-trip time; null if a schedule cannot have it. */
+function scheduledDelay(setup: Setup, rtt: number): string | null {
+  const access = accessRtt(setup);
+  if (access === null) return null;
+  const nanoseconds = Math.round((rtt - access) * 1e9);
+  // Both directions of a schedule have the same whole number of nanoseconds.
+  return nanoseconds < 0 || nanoseconds % 2 === 1 ? null : exactTime(nanoseconds / 2e9);
+}
+
+/** The entry of the list of flows that has the flow with this number, and no other one. */
+function entryOf(flows: Flow[], number: number): number | undefined {
+  let left = number;
+  for (const [entry, flow] of flows.entries()) {
+    const count = Number(flow.options.find((option) => /^count\s*=/.test(option))?.split("=")[1] ?? 1);
+    if (left >= 1 && left <= count) return count === 1 ? entry : undefined;
+    left -= count;
+  }
+  return undefined;
+}
+
+/** Has a flow of the list stop as a change says; returns whether the list can say that. */
+function stop(texts: string[], flows: Flow[], change: Change): boolean {
+  const entry = change.key === "stop" ? entryOf(flows, Number(change.value)) : undefined;
+  if (entry === undefined || /;\s*stop\s*=/.test(texts[entry]!)) return false;
+  texts[entry] += `; stop=${runTime(change.at)}`;
+  return true;
+}
+
+/** The setup as the module has it: flows and changes among the other settings have their places, too. */
+function asRun(form: Setup): { setup: Setup; plan: Planned } {
+  const setup = fromLines(lines(form));
+  // The page reads the usual units only, and the module others, too.
+  const unread = setup.more.filter((line) => line.startsWith("@"));
+  const plan = planned(setup);
+  return { setup: { ...setup, more: setup.more.filter((line) => !unread.includes(line)) }, plan: { ...plan, unread } };
+}
+
+function planned(setup: Setup): Omit<Planned, "unread"> {
+  const flows = setup.flows.map((flow) => flowText(flow));
+  const steps = new Map<number, Step>();
+  const left = setup.changes.filter((change) => {
+    const step = stepOf(setup, change);
+    if (step) steps.set(change.at, { ...steps.get(change.at), ...step });
+    return !step && !stop(flows, setup.flows, change);
+  });
+  const texts = [...steps].map(([at, { rate, delay }]) => `${runTime(at)}: ${[rate, delay].filter(Boolean).join(", ")}`);
+  return { schedule: texts.length > 0 ? texts.join("; ") : null, flows, left };
+}
+
+/** What the link has from the time of a change on; null if a schedule cannot say it. */
+function stepOf(setup: Setup, change: Change): Step | null {
+  // A trace excludes a schedule. The steps of another schedule would set rate and delay back, so they cannot be joined.
+  if (setup.trace !== "" || other(setup, "schedule") !== null) return null;
+  if (change.key === "rate") return readRate(change.value) === null ? null : { rate: change.value };
+  const time = readTime(change.value);
+  if (time === null) return null;
+  const delay = change.key === "rtt" ? scheduledDelay(setup, time) : null;
+  return delay === null ? null : { delay };
+}
+
+function quoted(text: string): string {
+  return /^[\w.:=,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function notes(setup: Setup, { left, unread }: Planned): string {
+  const file = setup.trace ? [`# It reads the trace ${setup.trace}: the page saves those that it brings.\n`] : [];
+  const changes = [...left.map((change) => `${runTime(change.at)}: ${change.key}=${change.value}`), ...unread.map((line) => line.slice(1).trim())];
+  return [...file, ...changes.map((change) => `# The page changed at ${change}\n`)].join("");
+}
+
+/** The same run on the command line. A change that has no flag is a comment. */
+export function command(form: Setup): string {
+  const { setup, plan } = asRun(form);
+  const words = ["cwnd compare"];
+  plan.flows.forEach((flow) => words.push(`--flow ${quoted(flow)}`));
+  for (const [key, value] of settings(setup)) words.push(`--${key} ${quoted(value)}`);
+  if (plan.schedule) words.push(`--schedule ${quoted(plan.schedule)}`);
+  words.push("--plot bench.svg");
+  return notes(setup, plan) + words.join(" \\\n  ");
+}
+
+/** The same run as a study file. */
+export function study(form: Setup): string {
+  const { setup, plan } = asRun(form);
+  const all = settings(setup).filter(([key]) => key !== "seed");
+  if (plan.schedule) all.push(["schedule", plan.schedule]);
+  const assigned = ([key, value]: [string, string]) => {
+    const bare = /^(\d+(\.\d+)?(e-?\d+)?)$/.test(value);
+    return `${key} = ${bare ? value : JSON.stringify(value)}\n`;
+  };
+  // The only point of the axis has the flows.
+  const isFlows = ([key]: [string, string]) => key === "mix" || key === "algorithm";
+  const flows = plan.flows.length > 0 ? [`flow = [\n${plan.flows.map((flow) => `  ${JSON.stringify(flow)},\n`).join("")}]\n`] : all.filter(isFlows).map(assigned);
+  const scenario = all.filter((setting) => plan.flows.length > 0 || !isFlows(setting)).map(assigned);
+  return `${notes(setup, plan)}title = "From the bench"
+question = "How do these flows share the path?"
+
+[scenario]
+${scenario.join("")}
+[run]
+seed = ${other(setup, "seed") ?? setup.seed}
+metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]
+
+[trace]
+sample = ${JSON.stringify(timeText(setup.duration / 500))}
+
+[[axes]]
+name = "flows"
+title = "Flows"
+
+[[axes.points]]
+label = "bench"
+${flows.join("")}
+[[tables]]
+name = "flows"
+title = "The run"
+rows = ["flows"]
+metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]
+`;
+}
