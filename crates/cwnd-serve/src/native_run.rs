@@ -69,7 +69,11 @@ pub fn start(text: &str, workbench: &dyn Workbench, ticket: Ticket) -> Result<Bo
 
 fn run(setting: Setting, scenario: &Scenario, mut stream: RunStream) {
     let text = |problems: Vec<LineProblem>| {
-        let lines = problems.iter().map(|problem| format!("{}: {}", problem.key, problem.message));
+        let place = |problem: &LineProblem| match problem.line {
+            0 => problem.key.clone(),
+            line => format!("line {line}, {}", problem.key),
+        };
+        let lines = problems.iter().map(|problem| format!("{}: {}", place(problem), problem.message));
         lines.collect::<Vec<String>>().join("; ")
     };
     let mut bench = match Bench::new(setting) {

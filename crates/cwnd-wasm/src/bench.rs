@@ -1,7 +1,7 @@
 //! A run: made from a setting, run piece by piece, sampled, and changed during it.
 
 use crate::json::Json;
-use crate::setting::{Change, LineProblem, Setting};
+use crate::setting::{Change, LineProblem, Setting, flow_index};
 use cwnd_scenario::{EngineError, LinkSpec, QueueLimit, Rate, Scenario, Time};
 use cwnd_sim::{Factory, Simulation};
 
@@ -55,6 +55,7 @@ impl Bench {
     /// Everything that is impossible.
     pub fn with_factory(setting: Setting, factory: Factory<'_>) -> Result<Bench, Vec<LineProblem>> {
         let scenario = setting.scenario()?;
+        setting.check_changes(scenario.flows.len())?;
         Bench::of_scenario(scenario, Some(setting), factory)
     }
 
@@ -172,7 +173,9 @@ impl Bench {
 
     fn apply(&mut self, change: &Change) -> Result<(), Vec<LineProblem>> {
         if change.key == "stop" {
-            return self.stop(&change.value);
+            let flow = flow_index(&change.value, self.scenario.flows.len()).map_err(|problem| vec![problem])?;
+            self.simulation.stop_flow(flow);
+            return Ok(());
         }
         let Some(setting) = &mut self.setting else {
             let message = "a run of a study does not change".to_owned();
@@ -202,20 +205,6 @@ impl Bench {
             self.scenario.network.links[id] = new.clone();
         }
         Ok(())
-    }
-
-    fn stop(&mut self, flow: &str) -> Result<(), Vec<LineProblem>> {
-        let flows = self.scenario.flows.len();
-        match flow.parse::<usize>() {
-            Ok(flow) if (1..=flows).contains(&flow) => {
-                self.simulation.stop_flow(flow - 1);
-                Ok(())
-            }
-            _ => {
-                let message = format!("`{flow}` is no flow: there are {flows}, counted from 1");
-                Err(vec![LineProblem { line: 0, key: "stop".to_owned(), message }])
-            }
-        }
     }
 
     fn sample(&mut self) {

@@ -64,13 +64,19 @@ pub const CHANGEABLE: [&str; 10] = [
     "reverse-loss",
 ];
 
+impl Default for Setting {
+    fn default() -> Setting {
+        Setting { spec: ExperimentSpec::default(), seed: 1, changes: Vec::new() }
+    }
+}
+
 impl Setting {
     /// Reads a setting. `trace` is the content of the delivery trace that `rate-trace` names.
     ///
     /// # Errors
     /// Everything that is wrong, by line.
     pub fn parse(text: &str, trace: &str) -> Result<Setting, Vec<LineProblem>> {
-        let mut setting = Setting { spec: ExperimentSpec::default(), seed: 1, changes: Vec::new() };
+        let mut setting = Setting::default();
         let mut problems = Vec::new();
         let lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty());
         // The line of each setting that can be there once.
@@ -88,6 +94,11 @@ impl Setting {
             }
         }
         setting.changes.sort_by_key(|change| change.at);
+        let end = setting.spec.duration;
+        for late in setting.changes.iter().filter(|change| change.at >= end) {
+            let message = format!("the run ends at {end}: a change must come before that");
+            problems.push(LineProblem { line: late.line, key: late.key.clone(), message });
+        }
         let read = setting.spec.read_traces(&mut |name| {
             DeliveryTrace::parse(name, trace).map_err(|error| format!("the trace `{name}`: {error}"))
         });
@@ -104,16 +115,30 @@ impl Setting {
         scenario.map_err(|problems| problems.iter().map(LineProblem::anywhere).collect())
     }
 
+    /// Checks that all changes are possible one after the other in a run with this many flows.
+    ///
+    /// # Errors
+    /// Everything that is impossible, by line.
+    pub fn check_changes(&self, flows: usize) -> Result<(), Vec<LineProblem>> {
+        let mut setting = self.clone();
+        let mut problems = Vec::new();
+        for change in &self.changes {
+            let checked = match change.key.as_str() {
+                "stop" => flow_index(&change.value, flows).map(drop).map_err(|problem| vec![problem]),
+                key => setting.changed(key, &change.value).map(drop),
+            };
+            problems.extend(change.place(checked.err().unwrap_or_default()));
+        }
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
     /// Returns the scenario after a setting has changed.
     ///
     /// # Errors
     /// The value is invalid, or the setting cannot change during a run.
     pub fn changed(&mut self, key: &str, value: &str) -> Result<Scenario, Vec<LineProblem>> {
         let refuse = |message| vec![LineProblem { line: 0, key: key.to_owned(), message }];
-        if !CHANGEABLE.contains(&key) {
-            let known = CHANGEABLE.join(", ");
-            return Err(refuse(format!("it cannot change during a run; these can: {known}, stop")));
-        }
+        check_changeable(key).map_err(refuse)?;
         let mut next = self.clone();
         next.set(key, value).map_err(refuse)?;
         let scenario = next.scenario()?;
@@ -136,6 +161,11 @@ impl Setting {
         let Some(at) = at else {
             return self.set(key, value).map_err(|message| (key.to_owned(), message));
         };
+        let checked = match key {
+            "stop" => flow_index(value, usize::MAX).map(drop).map_err(|problem| problem.message),
+            _ => check_changeable(key).and_then(|()| Setting::default().set(key, value)),
+        };
+        checked.map_err(|message| (key.to_owned(), message))?;
         self.changes.push(Change { at, key: key.to_owned(), value: value.to_owned(), line });
         Ok(())
     }
@@ -179,6 +209,28 @@ impl LineProblem {
         });
         json.into_text()
     }
+}
+
+/// Returns why a setting cannot change during a run.
+fn check_changeable(key: &str) -> Result<(), String> {
+    if CHANGEABLE.contains(&key) {
+        return Ok(());
+    }
+    let known = CHANGEABLE.join(", ");
+    Err(format!("it cannot change during a run; these can: {known}, stop"))
+}
+
+/// Returns the index of a flow that is written as its number, counted from 1.
+///
+/// # Errors
+/// It is not the number of one of this many flows.
+pub(crate) fn flow_index(number: &str, flows: usize) -> Result<usize, LineProblem> {
+    let index = number.parse().ok().filter(|index| (1..=flows).contains(index));
+    index.map(|index: usize| index - 1).ok_or_else(|| {
+        let most = if flows == usize::MAX { String::new() } else { format!(": there are {flows}") };
+        let message = format!("`{number}` is no flow{most}; flows are counted from 1");
+        LineProblem { line: 0, key: "stop".to_owned(), message }
+    })
 }
 
 /// Splits `12.5 s rate=10 Mbit/s` into the time and the rest.

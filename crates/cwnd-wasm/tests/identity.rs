@@ -100,12 +100,37 @@ fn problems_have_their_lines() {
     let problems = twice.err().expect("a key is there twice");
     assert_eq!((problems.len(), problems[0].line, problems[0].key.as_str()), (1, 4, "rtt"));
     assert!(problems[0].message.contains("first in line 1"), "{}", problems[0].message);
-    let late = "flow=cubic\nduration=3 s\n@1 s topology=path";
-    let mut bench = Bench::new(Setting::parse(late, "").expect("valid lines")).expect("possible");
-    let problems = bench.run_until(3.0, 0.1).expect_err("the topology cannot change");
-    assert_eq!((problems[0].line, problems[0].key.as_str()), (3, "topology"));
+    let mut bench = Bench::new(Setting::parse("flow=cubic", "").expect("valid lines")).expect("possible");
     let problems = bench.change("stop=2").expect_err("there is one flow");
     assert!(problems[0].message.contains("there are 1"), "{}", problems[0].message);
+}
+
+#[test]
+fn changes_are_checked_before_the_run() {
+    let base = "flow=cubic\nduration=3 s\nrtt=40 ms\n";
+    let parsed = |change: &str| {
+        let problems = Setting::parse(&format!("{base}{change}"), "").err().expect("the change is wrong");
+        (problems[0].line, problems[0].key.clone(), problems[0].message.clone())
+    };
+    for (change, key, part) in [
+        ("@1 s topology=path", "topology", "cannot change during a run"),
+        ("@1 s foo=bar", "foo", "these can: rate"),
+        ("@1 s rate=10 parsecs", "rate", "unknown unit"),
+        ("@1 s stop=first", "stop", "no flow"),
+        ("@3 s rate=1 Mbit/s", "rate", "the run ends at 3 s"),
+        ("@50 s rate=1 Mbit/s", "rate", "the run ends at 3 s"),
+    ] {
+        let (line, found, message) = parsed(change);
+        assert_eq!((line, found.as_str()), (4, key), "{change}");
+        assert!(message.contains(part), "{change}: {message}");
+    }
+    // What no single line shows is found when the run is made.
+    for (change, part) in [("@1 s stop=2", "there are 1"), ("@1 s rtt=3 ms", "access links")] {
+        let setting = Setting::parse(&format!("{base}{change}"), "").expect("valid lines");
+        let problems = Bench::new(setting).err().expect("the change is impossible");
+        assert_eq!(problems[0].line, 4);
+        assert!(problems[0].message.contains(part), "{}", problems[0].message);
+    }
 }
 
 fn native_digest(text: &str) -> String {
