@@ -94,7 +94,7 @@ class Study:
             raise _cwnd.InputError("trace: `sample` says it already: give one of them")
         document: dict[str, Any] = {"title": title, "question": tables.pop("question", title)}
         document["scenario"] = {
-            _words.key(key): setting(key, value, names) for key, value in (scenario or {}).items()
+            key: setting(key, value, names) for key, value in _words.by_key("scenario", scenario or {}).items()
         }
         run: dict[str, Any] = {"repeats": repeats, "seed": seed}
         if metrics is not None:
@@ -105,10 +105,10 @@ class Study:
         document["axes"] = [
             {
                 "name": key.replace("-", "_"),
-                "key": _words.key(key),
+                "key": key,
                 "values": [setting(key, value, names) for value in _words.values(f"axes: {key}", values)],
             }
-            for key, values in (axes or {}).items()
+            for key, values in _words.by_key("axes", axes or {}).items()
         ] or None
         document.update(tables)
         self._native = _cwnd.Study(name, f"{name}.toml", _words.toml(document), names.described())

@@ -29,6 +29,18 @@ def key(name: str) -> str:
     return name.replace("_", "-")
 
 
+def by_key(place: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns settings by their keys. Two spellings of one key are refused, since one of the values would have no effect."""
+    found: dict[str, Any] = {}
+    spelled: dict[str, str] = {}
+    for name, value in given.items():
+        own = key(name)
+        if own in found:
+            raise _cwnd.InputError(f"{place}: `{spelled[own]}` and `{name}` are the same setting: give one of them")
+        found[own], spelled[own] = value, name
+    return found
+
+
 def plain(value: object) -> object:
     """Returns a number or a switch of another library, such as NumPy's, as Python's own; anything else as it is."""
     if isinstance(value, (bool, np.bool_)):

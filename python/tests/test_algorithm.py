@@ -89,6 +89,41 @@ def test_a_window_takes_no_nonsense(aimd: type[cwnd.CongestionControl]) -> None:
         cwnd.compare(Negative, progress=False, **NETWORK)
 
 
+@pytest.mark.parametrize("field", ["cwnd", "recovery_cwnd", "restart_cwnd"])
+def test_a_window_is_not_infinite(aimd: type[cwnd.CongestionControl], field: str) -> None:
+    class Infinite(aimd):  # type: ignore[valid-type,misc]
+        def on_ack(self, window: cwnd.Window, ack: cwnd.Ack) -> None:
+            window.ssthresh = window.pacing_rate = float("inf")
+            setattr(window, field, float("inf"))
+
+    with pytest.raises(ValueError, match=f"^{field} is infinite; it must be a finite number over 0"):
+        cwnd.compare(Infinite, progress=False, **NETWORK)
+
+
+def test_an_observable_is_a_number_during_the_run(aimd: type[cwnd.CongestionControl]) -> None:
+    class Phases(aimd):  # type: ignore[valid-type,misc]
+        def on_congestion(self, window: cwnd.Window, event: cwnd.Congestion) -> None:
+            super().on_congestion(window, event)
+            self.epochs = self.later
+
+    class Text(Phases):
+        later = "avoidance"
+
+    class Unknown(Phases):
+        later = None
+
+    wrong = "Text@python: the observable `epochs` is 'avoidance'; it must be a number, or None"
+    with pytest.raises(cwnd.InputError, match=wrong):
+        cwnd.compare(Text, buffer=20, progress=False, **NETWORK)
+    simulation = cwnd.Simulation(Text, buffer=20, **NETWORK)
+    simulation.run_until("10 s")
+    with pytest.raises(cwnd.InputError, match=wrong):
+        simulation.flow(0)
+    assert simulation.queue() >= 0
+    samples = cwnd.compare(Unknown, buffer=20, progress=False, **NETWORK).samples["state.epochs"]
+    assert samples[0] == 0 and np.isnan(samples[-1])
+
+
 def test_an_abstract_class_is_refused() -> None:
     class Half(cwnd.CongestionControl):
         def on_ack(self, window: cwnd.Window, ack: cwnd.Ack) -> None: ...

@@ -87,6 +87,21 @@ def test_contradictions_are_refused() -> None:
     assert cwnd.Study(title="x", scenario=scenario, repeats=3, run={"engine": "sim"}).repeats == 3
 
 
+def test_one_setting_in_two_spellings_is_refused() -> None:
+    with pytest.raises(cwnd.InputError, match="scenario: `warm_up` and `warm-up` are the same setting"):
+        cwnd.Study(title="x", scenario={"algorithm": "cubic", "warm_up": 1, "warm-up": 2})
+    with pytest.raises(cwnd.InputError, match="axes: `warm-up` and `warm_up` are the same setting"):
+        cwnd.Study(title="x", scenario={"algorithm": "cubic"}, axes={"warm-up": [1], "warm_up": [2]})
+    assert "warm-up = \"1 s\"" in cwnd.Study(title="x", scenario={"algorithm": "cubic", "warm_up": 1}).text
+
+
+def test_the_directory_of_another_study_is_refused(tmp_path: Path) -> None:
+    study = cwnd.Study(title="x", scenario={**NETWORK, "algorithm": "cubic"})
+    study.run(tmp_path, progress=False)
+    other = "has the results of another study, `study`; choose another directory \\(`directory` of `Study.run`, `save` of"
+    refused(other, save=tmp_path)
+
+
 def test_results_are_saved_in_a_directory_with_a_name() -> None:
     refused("save: is empty", save="")
     with pytest.raises(cwnd.InputError, match="directory: is empty"):

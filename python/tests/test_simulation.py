@@ -1,5 +1,6 @@
 """Simulations that are halted, looked at and changed."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,35 @@ def test_the_warm_up_does_not_count() -> None:
     for time in (1, 1.5, 2.7, 5):
         simulation.run_until(time)
     assert_same(simulation.outcome(), cwnd.compare("cubic", progress=False, **settings))
+
+
+@pytest.mark.parametrize("flows", ["cubic*2,bbr3", "newreno"])
+def test_the_outcome_has_every_metric_that_needs_no_samples(flows: str) -> None:
+    scenario = {"mix": flows, "rate": "20 Mbit/s", "rtt": "30 ms", "duration": "5 s", "warm_up": "1 s"}
+    study = cwnd.Study(title="x", scenario=scenario)
+    simulation = cwnd.Simulation(study)
+    simulation.run_until(5)
+    outcome, runs = simulation.outcome(), study.run(progress=False).runs
+    known = {metric.name for metric in cwnd.metrics()}
+    values = {name: runs[name][0] for name in runs.columns if name.split(".")[-1] in known}
+    measured = {name: value for name, value in values.items() if not np.isnan(value)}
+    assert {"queueing_delay_mean_s", "rtt_min_s", "delivery_ratio", "cwnd_mean", "bottleneck.mean_packets"} <= set(measured)
+    assert {name: outcome[name] for name in measured} == measured
+    assert {outcome.get(name) for name in values if name not in measured} == {None}
+    assert outcome["completion_time_s"] is None and "cwnd_max" not in outcome
+
+
+def test_the_rate_of_a_trace_cannot_change(tmp_path: Path) -> None:
+    trace = tmp_path / "even.trace"
+    trace.write_text("1\n2\n3\n4\n")
+    simulation = cwnd.Simulation("cubic", rate_trace=trace, rtt="40 ms")
+    simulation.run_until(1)
+    with pytest.raises(cwnd.InputError, match="rate of `bottleneck` cannot change, because a delivery trace"):
+        simulation.set_rate("1 Mbit/s")
+    simulation.set_delay("200 ms")
+    simulation.run_until(3)
+    srtt = simulation.flow(0).srtt
+    assert srtt is not None and srtt > 0.2
 
 
 @pytest.mark.parametrize("flows", [1, 3])
@@ -137,3 +167,49 @@ def test_switches_are_booleans(given: dict[str, Any]) -> None:
     words = {key: "on" if value else "off" for key, value in given.items()}
     one, other = (cwnd.compare("cubic", duration=1, progress=False, **each) for each in (given, words))
     assert one.study.text == other.study.text
+
+
+def algorithms(simulation: cwnd.Simulation) -> list[str]:
+    return [flow.algorithm for flow in simulation.flows]
+
+
+def test_mixes_and_flows_run_without_an_algorithm() -> None:
+    network: dict[str, Any] = {"rate": "20 Mbit/s", "rtt": "40 ms", "duration": "5 s"}
+    mix = cwnd.Simulation(mix="cubic*2,bbr3*2", **network)
+    assert algorithms(mix) == ["cubic", "cubic", "bbr3", "bbr3"]
+    mix.run_until(5)
+    whole = cwnd.compare([], mix="cubic*2,bbr3*2", progress=False, **network)
+    assert mix.outcome()["throughput_bps"] == whole.runs["throughput_bps"][0]
+    assert algorithms(cwnd.Simulation(flow=["bbr3; start=1 s", "newreno"], **network)) == ["bbr3", "newreno"]
+    assert algorithms(cwnd.Simulation(None, flow="bbr3")) == ["bbr3"]
+    with pytest.raises(cwnd.InputError, match="nothing to run: name an algorithm"):
+        cwnd.Simulation(**network)
+
+
+def test_one_of_several_runs_must_be_chosen() -> None:
+    mix = "cubic*2,bbr3*2"
+    several = r"there are 2 runs \(0: `cubic`, 1: `cubic\*2,bbr3\*2`\): give the number of one, or leave out the algorithm"
+    with pytest.raises(cwnd.InputError, match=several):
+        cwnd.Simulation("cubic", mix=mix)
+    with pytest.raises(cwnd.InputError, match="leave out the algorithm"):
+        cwnd.Simulation("cubic", flow=["bbr3; start=1 s", "newreno"])
+    assert algorithms(cwnd.Simulation("cubic", mix=mix, cell=0)) == ["cubic"]
+    assert len(cwnd.Simulation("cubic", mix=mix, cell=1)) == 4
+    study = cwnd.Study(title="x", scenario={"duration": 1}, axes={"algorithm": ["cubic", "bbr3"]})
+    with pytest.raises(cwnd.InputError, match="cell: the study has 2 cells: give the number of one, counted from 0"):
+        cwnd.Simulation(study)
+    assert algorithms(cwnd.Simulation(study, cell=1)) == ["bbr3"]
+
+
+@pytest.mark.parametrize("name", ["repeats", "sample", "save", "threads", "jobs", "memory", "progress"])
+def test_arguments_without_a_meaning_for_one_simulation_are_refused(name: str) -> None:
+    with pytest.raises(cwnd.InputError, match=f"{name}: a simulation does not take it, because"):
+        cwnd.Simulation("cubic", **{name: 1})
+
+
+def test_a_simulation_is_of_the_simulator() -> None:
+    assert len(cwnd.Simulation("cubic", engine="sim")) == 1
+    study = cwnd.Study(title="x", scenario={"algorithm": "cubic", "duration": 1}, run={"engine": "kernel"})
+    for begin in (lambda: cwnd.Simulation("cubic", engine="kernel"), lambda: cwnd.Simulation(study)):
+        with pytest.raises(cwnd.InputError, match="engine: is kernel; .* `sim`"):
+            begin()

@@ -164,6 +164,12 @@ impl Class {
         text
     }
 
+    /// Ends the run in which Python raised this: the panic is caught where the run began.
+    fn end_run(&self, error: PyErr) {
+        let text = self.keep(error);
+        panic::resume_unwind(Box::new(Raised(text)));
+    }
+
     /// Takes what was raised.
     pub fn take_raised(&self) -> Option<PyErr> {
         self.raised.lock().ok()?.take()
@@ -227,7 +233,7 @@ impl PythonAlgorithm {
         })
     }
 
-    /// Lets Python work on the window. What it raises ends the run: the panic is caught where the run began.
+    /// Lets Python work on the window. What it raises ends the run.
     fn call(&self, window: &mut Window, work: impl FnOnce(Python<'_>) -> PyResult<()>) {
         if self.helpers.is_stopped() {
             panic::resume_unwind(Box::new(Raised(EngineError::stopped().to_string())));
@@ -238,10 +244,25 @@ impl PythonAlgorithm {
             window.clone_from(&self.window.borrow(py).0);
             Ok(())
         });
-        if let Err(error) = done {
-            let text = self.class.keep(error);
-            panic::resume_unwind(Box::new(Raised(text)));
+        done.unwrap_or_else(|error| self.class.end_run(error));
+    }
+
+    /// Reads an attribute that is recorded: NaN if it is None.
+    ///
+    /// # Errors
+    /// There is no such attribute, or it is not a number.
+    fn observed(&self, py: Python<'_>, name: &str) -> PyResult<f64> {
+        let value = self.instance.bind(py).getattr(name)?;
+        if value.is_none() {
+            return Ok(f64::NAN);
         }
+        value.extract().map_err(|_| {
+            let shown = value.repr().map_or_else(|_| "an object".to_owned(), |text| text.to_string());
+            InputError::new_err(format!(
+                "{}: the observable `{name}` is {shown}; it must be a number, or None as long as it is not known",
+                self.class.name
+            ))
+        })
     }
 
     fn method(&self, py: Python<'_>, name: &str, argument: Py<PyAny>) -> PyResult<()> {
@@ -321,11 +342,12 @@ impl CongestionControl for PythonAlgorithm {
     }
 
     fn observe(&self, _: &Window, _: &Observation, values: &mut [f64]) {
-        Python::attach(|py| {
+        let read = Python::attach(|py| {
             for (value, shown) in values.iter_mut().zip(self.class.observables) {
-                let attribute = self.instance.getattr(py, shown.name);
-                *value = attribute.and_then(|one| one.extract(py)).unwrap_or(f64::NAN);
+                *value = self.observed(py, shown.name)?;
             }
+            Ok(())
         });
+        read.unwrap_or_else(|error| self.class.end_run(error));
     }
 }

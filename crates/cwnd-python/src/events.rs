@@ -36,7 +36,7 @@ impl PyWindow {
     }
     #[setter]
     fn set_cwnd(&mut self, segments: f64) -> PyResult<()> {
-        self.0.set_cwnd(positive("cwnd", segments)?);
+        self.0.set_cwnd(finite("cwnd", segments)?);
         Ok(())
     }
     /// Slow-start threshold, segments; infinite until it is set.
@@ -66,7 +66,7 @@ impl PyWindow {
     }
     #[setter]
     fn set_recovery_cwnd(&mut self, segments: Option<f64>) -> PyResult<()> {
-        self.0.recovery_cwnd = segments.map(|segments| positive("recovery_cwnd", segments)).transpose()?;
+        self.0.recovery_cwnd = segments.map(|segments| finite("recovery_cwnd", segments)).transpose()?;
         Ok(())
     }
     /// The window after a timeout, segments.
@@ -76,7 +76,7 @@ impl PyWindow {
     }
     #[setter]
     fn set_restart_cwnd(&mut self, segments: f64) -> PyResult<()> {
-        self.0.restart_cwnd = positive("restart_cwnd", segments)?;
+        self.0.restart_cwnd = finite("restart_cwnd", segments)?;
         Ok(())
     }
     /// Bytes of payload in a segment.
@@ -108,6 +108,16 @@ fn positive(name: &str, value: f64) -> PyResult<f64> {
         return Ok(value);
     }
     Err(pyo3::exceptions::PyValueError::new_err(format!("{name} is {value}; it must be a number over 0")))
+}
+
+/// Refuses an infinite window, too: the stack would take it as the receive window without a word.
+fn finite(name: &str, value: f64) -> PyResult<f64> {
+    if value != f64::INFINITY {
+        return positive(name, value);
+    }
+    Err(pyo3::exceptions::PyValueError::new_err(format!(
+        "{name} is infinite; it must be a finite number over 0"
+    )))
 }
 
 /// An ACK that acknowledged or SACKed segments, or carried ECN marks.

@@ -4,14 +4,14 @@ use crate::engine::Classes;
 use crate::errors::{self, InputError};
 use crate::raised::caught;
 use crate::study::Study;
-use cwnd_metrics::RunMetrics;
+use cwnd_metrics::{RunMetrics, Scope};
 use cwnd_scenario::{LinkId, Rate, Scenario, Time};
 use cwnd_sim::CountedRun;
 use pyo3::{
     prelude::*,
     types::{PyAny, PyBool},
 };
-use std::{str::FromStr, sync::Mutex};
+use std::{collections::BTreeMap, str::FromStr, sync::Mutex};
 
 /// A run of the simulator, halted at a time.
 #[pyclass(frozen, module = "cwnd._cwnd")]
@@ -46,7 +46,7 @@ pub struct Flow {
     /// Of these, retransmissions.
     retransmissions: u64,
     /// What its algorithm shows of its state.
-    observables: std::collections::BTreeMap<String, f64>,
+    observables: BTreeMap<String, f64>,
 }
 
 #[pymethods]
@@ -64,7 +64,7 @@ impl Simulation {
     /// Begins a cell of a study.
     #[new]
     fn new(study: &Study, cell: &Bound<'_, PyAny>, repeat: &Bound<'_, PyAny>) -> PyResult<Simulation> {
-        let scenario = study.scenario_at(cell, repeat)?;
+        let scenario = study.simulated_scenario(cell, repeat)?;
         let classes = study.classes();
         let simulation =
             caught(|| cwnd_sim::Simulation::with_factory(&scenario, &|spec| classes.build(spec)));
@@ -121,12 +121,17 @@ impl Simulation {
     fn flow(&self, index: &Bound<'_, PyAny>) -> PyResult<Flow> {
         let index = self.flow_index(index)?;
         let spec = &self.scenario.flows[index];
-        let (now, observables) = self.with(|simulation| {
-            let names = simulation.observables(index);
-            let mut values = vec![f64::NAN; names.len()];
-            simulation.observe(index, &mut values);
-            (simulation.flow(index), names.iter().map(|one| one.name.to_owned()).zip(values).collect())
-        })?;
+        let (now, observables) = self
+            .with(|simulation| {
+                let names = simulation.observables(index);
+                let mut values = vec![f64::NAN; names.len()];
+                caught(|| simulation.observe(index, &mut values))?;
+                Ok((
+                    simulation.flow(index),
+                    names.iter().map(|one| one.name.to_owned()).zip(values).collect(),
+                ))
+            })?
+            .map_err(|error| self.classes.take_raised().unwrap_or_else(|| errors::engine(error)))?;
         Ok(Flow {
             algorithm: spec.algorithm.to_string(),
             cwnd: now.cwnd,
@@ -172,11 +177,24 @@ impl Simulation {
         self.with(|simulation| simulation.stop_flow(index))
     }
 
-    /// The metrics of the run up to now, as JSON: counted from the end of its warm-up, once that has come.
+    /// The metrics of the run up to now, as JSON: counted from the end of its warm-up, once that has come. It has those of
+    /// [`RunMetrics`], and all others of a run that is not sampled, by name; null if a metric of whole runs cannot be measured.
     fn metrics(&self) -> PyResult<String> {
         let (outcome, scenario) = self.with_run(|run| (run.outcome(), run.simulation.measured_scenario()))?;
-        let metrics = RunMetrics::new(&scenario, &outcome);
-        serde_json::to_string(&metrics).map_err(|error| errors::CwndError::new_err(error.to_string()))
+        let failed = |error: serde_json::Error| errors::CwndError::new_err(error.to_string());
+        let mut all: BTreeMap<String, serde_json::Value> =
+            serde_json::to_value(RunMetrics::new(&scenario, &outcome))
+                .and_then(serde_json::from_value)
+                .map_err(failed)?;
+        // What both have is the same number, and a count there is a whole one.
+        for (name, value) in cwnd_metrics::values(&scenario, &outcome) {
+            all.entry(name).or_insert(value.into());
+        }
+        let of_run = |metric: &&cwnd_metrics::Metric| metric.is_of(Scope::Run) && !metric.is_of_emulation();
+        for metric in cwnd_metrics::all().filter(of_run).filter(|metric| !metric.needs_samples()) {
+            all.entry(metric.name.to_owned()).or_default();
+        }
+        serde_json::to_string(&all).map_err(failed)
     }
 }
 

@@ -9,7 +9,7 @@ use cwnd::embedding::{self, Prepared};
 use cwnd_gym::AGENT;
 use cwnd_scenario::{AlgorithmSpec, Scenario};
 use cwnd_study::{
-    Engines, Named, RunScale,
+    EngineKind, Engines, Named, RunScale,
     runner::{self, Progress, Status},
 };
 use pyo3::prelude::*;
@@ -33,7 +33,7 @@ pub fn evaluation(
     let known = Classes::new(&classes);
     let python = Arc::new(PythonEngine::new(known.clone()));
     let engines = |study: &cwnd_study::Study| {
-        embedding::engines(study).with(cwnd_study::EngineKind::Sim, Ok(Arc::clone(&python) as _))
+        embedding::engines(study).with(EngineKind::Sim, Ok(Arc::clone(&python) as _))
     };
     let done = py.detach(|| embedding::evaluation(&arguments, &engines));
     done.map_err(|failure| known.take_raised().unwrap_or_else(|| errors::failure(failure)))
@@ -57,7 +57,7 @@ pub fn evaluate_class(
     let known = Classes::new(&[algorithm]);
     let python = Arc::new(PythonEngine::new(known.clone()));
     let engines = |study: &cwnd_study::Study| {
-        embedding::engines(study).with(cwnd_study::EngineKind::Sim, Ok(Arc::clone(&python) as _))
+        embedding::engines(study).with(EngineKind::Sim, Ok(Arc::clone(&python) as _))
     };
     let done = py.detach(|| embedding::evaluate_with(&arguments, &engines));
     match (done, known.take_raised()) {
@@ -264,6 +264,24 @@ impl Study {
         Ok(self.study.scenario(cell, repeat as u32))
     }
 
+    /// The scenario of a cell and a repeat that the simulator runs.
+    ///
+    /// # Errors
+    /// See [`Study::scenario_at`]; or the cell is of another engine.
+    pub fn simulated_scenario(
+        &self,
+        cell: &Bound<'_, PyAny>,
+        repeat: &Bound<'_, PyAny>,
+    ) -> PyResult<Scenario> {
+        let number = errors::index(cell, "cell", self.study.cells.len(), "the study")?;
+        match self.study.cells[number].engine {
+            EngineKind::Sim => self.scenario_at(cell, repeat),
+            other => Err(InputError::new_err(format!(
+                "engine: is {other}; a run that is halted and changed has the engine `sim`: use `cwnd.compare` or `Study.run` for others"
+            ))),
+        }
+    }
+
     /// Refuses to run a study with a flow that learns: only an environment has what it obeys.
     fn refuse_agents(&self) -> PyResult<()> {
         let learns = |cell: &cwnd_study::Cell| cell.groups().iter().any(|group| is_agent(&group.algorithm));
@@ -286,7 +304,7 @@ impl Study {
             return own;
         }
         // A simulator that knows classes.
-        own.with(cwnd_study::EngineKind::Sim, Ok(python))
+        own.with(EngineKind::Sim, Ok(python))
     }
 }
 

@@ -4,8 +4,9 @@ use cwnd_cc::CongestionControl;
 use cwnd_experiment::{Buffer, FlowGroup};
 use cwnd_experiment::{ExperimentSpec, LineDelay, Topology};
 use cwnd_scenario::{
-    AlgorithmSpec, Counting, Effects, Engine, EngineError, FlowOutcome, FlowSpec, Helpers, Jitter,
-    JitterShape, Loss, Outcome, Problem, QueueLimit, QueueSpec, Rate, Scenario, StackProfile, Time, Traffic,
+    AlgorithmSpec, Counting, DeliveryTrace, Effects, Engine, EngineError, FlowOutcome, FlowSpec, Helpers,
+    Jitter, JitterShape, Loss, Outcome, Problem, QueueLimit, QueueSpec, Rate, Scenario, Schedule,
+    StackProfile, Time, Traffic,
 };
 use cwnd_sim::{FlowState, Options, Simulation, Simulator, registered, run_with, run_with_options};
 use std::sync::{
@@ -424,6 +425,32 @@ fn impossible_changes_are_refused_and_change_nothing() {
     }
     simulation.run_until(Time::from_secs(10));
     assert_eq!(simulation.outcome(), run_to(&scenario, Time::from_secs(10)));
+}
+
+#[test]
+fn the_rate_of_a_trace_cannot_change_and_its_delay_can() {
+    let mut scenario = scenario();
+    let trace = DeliveryTrace { name: "even".to_owned(), times_ms: [1, 2, 3].into() };
+    scenario.network.links[0].schedule = Some(Schedule::Trace(trace));
+    let run = |change: &dyn Fn(&mut Simulation<'static>)| {
+        let mut simulation = begin(&scenario);
+        simulation.run_until(Time::from_secs(1));
+        change(&mut simulation);
+        simulation.run_until(Time::from_secs(2));
+        simulation.outcome()
+    };
+    let unchanged = run(&|_| {});
+    let refused = run(&|simulation| {
+        let text = message(simulation.set_rate(0, Rate(1_000_000)));
+        assert!(text.contains("links[0].rate: ") && text.contains("delivery trace"), "{text}");
+        assert!(text.contains("its delay can"), "{text}");
+    });
+    assert_eq!(refused, unchanged);
+    // A second late: of what leaves after the change nothing arrives.
+    let late = run(&|simulation| simulation.set_delay(0, Time::from_secs(1)).unwrap());
+    assert!(late.links[0].delivered < unchanged.links[0].delivered);
+    // The other link has no trace.
+    run(&|simulation| simulation.set_rate(1, Rate(1_000_000)).unwrap());
 }
 
 #[test]

@@ -173,7 +173,8 @@ impl Bench {
 
     fn apply(&mut self, change: &Change) -> Result<(), Vec<LineProblem>> {
         if change.key == "stop" {
-            let flow = flow_index(&change.value, self.scenario.flows.len()).map_err(|problem| vec![problem])?;
+            let flow =
+                flow_index(&change.value, self.scenario.flows.len()).map_err(|problem| vec![problem])?;
             self.simulation.stop_flow(flow);
             return Ok(());
         }
@@ -181,7 +182,9 @@ impl Bench {
             let message = "a run of a study does not change".to_owned();
             return Err(vec![LineProblem { line: 0, key: change.key.clone(), message }]);
         };
-        let next = setting.changed(&change.key, &change.value)?;
+        // A change that a link refuses is not part of the next one.
+        let mut changed = setting.clone();
+        let next = changed.changed(&change.key, &change.value)?;
         let failed = |problem| vec![LineProblem::anywhere(&problem)];
         for (id, new) in next.network.links.iter().enumerate() {
             let old = self.scenario.network.links[id].clone();
@@ -204,6 +207,7 @@ impl Bench {
             }
             self.scenario.network.links[id] = new.clone();
         }
+        *setting = changed;
         Ok(())
     }
 

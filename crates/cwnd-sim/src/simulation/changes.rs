@@ -9,7 +9,9 @@ use crate::link::{Change, Link, Steps};
 use crate::setup;
 use crate::stage::Stages;
 use cwnd_link::{FixedOrder, Purpose, Stream};
-use cwnd_scenario::{Discipline, Effects, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, Time, Traffic};
+use cwnd_scenario::{
+    Discipline, Effects, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, Schedule, Time, Traffic,
+};
 use cwnd_tcp::Sender;
 use std::sync::atomic::Ordering;
 
@@ -18,9 +20,17 @@ impl Simulation<'_> {
     /// wait.
     ///
     /// # Errors
-    /// Packets could go round a cycle of the network in no time.
+    /// A delivery trace sets the link's rate, or packets could go round a cycle of the network in no time.
     pub fn set_rate(&mut self, link: LinkId, rate: Rate) -> Result<(), Problem> {
         let mut spec = self.scenario.network.links[link].clone();
+        if let Some(Schedule::Trace(_)) = spec.schedule {
+            let message = format!(
+                "the rate of `{}` cannot change, because a delivery trace says when its packets leave; its delay can: give the \
+                 link a rate or a schedule instead of the trace",
+                spec.name
+            );
+            return Err(Problem { place: format!("links[{link}].rate"), message });
+        }
         let before = (spec.rate, spec.delay);
         spec.rate = rate;
         self.change(link, spec, Change::Rate(rate))?;
@@ -32,7 +42,7 @@ impl Simulation<'_> {
     /// one that left before.
     ///
     /// # Errors
-    /// See [`Simulation::set_rate`].
+    /// Packets could go round a cycle of the network in no time.
     pub fn set_delay(&mut self, link: LinkId, delay: Time) -> Result<(), Problem> {
         let mut spec = self.scenario.network.links[link].clone();
         let before = (spec.rate, spec.delay);

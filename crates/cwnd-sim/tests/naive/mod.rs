@@ -14,7 +14,9 @@ mod outcome;
 
 use cwnd_link::{Purpose, Stream};
 use cwnd_net::{Driver, Network, NetworkError, Route, Settings};
-use cwnd_scenario::{Effects, EngineError, LinkId, Loss, QueueSpec, Rate, Scenario, Ties, Time, Traffic};
+use cwnd_scenario::{
+    Effects, EngineError, LinkId, Loss, QueueSpec, Rate, Scenario, Schedule, Ties, Time, Traffic,
+};
 use cwnd_sim::host::Endpoint;
 use cwnd_sim::{Factory, setup};
 use endpoint::{Segment, TcpHost};
@@ -103,8 +105,12 @@ impl Naive {
     }
 
     /// Change a link's rate: for the bits that remain of the packet in transmission, and for those behind
-    /// it. False, and nothing changes, if things would then happen in no time, round in a circle.
+    /// it. False, and nothing changes, if things would then happen in no time, round in a circle, or if the link's rate is that of a
+    /// trace.
     pub fn set_rate(&mut self, link: LinkId, rate: Rate) -> bool {
+        if let Some(Schedule::Trace(_)) = self.scenario.network.links[link].schedule {
+            return false;
+        }
         let now = self.driver.now();
         let accepted = self.driver.network_mut().set_rate(now, link, rate).is_ok();
         if accepted {
@@ -114,7 +120,7 @@ impl Naive {
     }
 
     /// Change a link's delay, for packets that leave the transmitter from now on; none overtakes those that
-    /// left before. False as for `set_rate`.
+    /// left before. False, and nothing changes, if things would then happen in no time.
     pub fn set_delay(&mut self, link: LinkId, delay: Time) -> bool {
         let now = self.driver.now();
         let accepted = self.driver.network_mut().set_delay(now, link, delay).is_ok();

@@ -65,12 +65,11 @@ impl Prepared {
         };
         let other = kept_study.filter(|kept| kept.name != study.name);
         if let (Some(other), Some(directory)) = (other, &directory) {
-            let saves = ["cwnd compare ", "cwnd advise "].iter().any(|name| command.starts_with(name));
-            let flag = if saves { "--save" } else { "--out" };
             return Err(Failure::bad_input(format!(
-                "`{}` has the results of another study, `{}`; choose another directory with {flag}",
+                "`{}` has the results of another study, `{}`; choose another directory {}",
                 directory.display(),
-                other.name
+                other.name,
+                where_to_choose(&command)
             )));
         }
         let plan = runner::plan_checked(checked, &engines, &study, &store);
@@ -247,6 +246,17 @@ pub fn refused_at(
             let described = found.iter().take(MOST).map(|(cell, problem)| described(*cell, problem.clone()));
             Failure::problems(&described.collect::<Vec<_>>())
         }
+    }
+}
+
+/// Says how the directory of a study is chosen where this command is given: Python has arguments instead of flags.
+fn where_to_choose(command: &str) -> &'static str {
+    if command.starts_with("cwnd.") {
+        "(`directory` of `Study.run`, `save` of `cwnd.compare`)"
+    } else if ["cwnd compare ", "cwnd advise "].iter().any(|name| command.starts_with(name)) {
+        "with --save"
+    } else {
+        "with --out"
     }
 }
 
