@@ -374,7 +374,7 @@ fn new_effects_hold_for_what_leaves_from_now_on() {
     assert_eq!(delivered(1_110 * MS), first);
     assert!(delivered(1_110 * MS + 1) > first);
     let text = message(simulation.set_effects(1, late(0.1, false)));
-    assert!(text.contains("links[1]: it was made without any effect"), "{text}");
+    assert!(text.contains("links[1]: it began without any effect"), "{text}");
     let text = message(simulation.set_effects(0, late(0.1, false)));
     assert!(text.contains("links[0].effects: whether packets overtake each other"), "{text}");
     let text = message(simulation.set_effects(0, Effects { ack_thinning: Some(2), ..late(0.1, true) }));
@@ -394,7 +394,7 @@ fn jitter_that_is_known_beforehand_can_only_be_another_jitter() {
     let mut simulation = begin(&scenario);
     simulation.run_until(Time::from_secs(1));
     let text = message(simulation.set_effects(0, Effects { slot: Some(Time(1)), ..uniform(5, false) }));
-    assert!(text.contains("links[0]: it was made without any effect but jitter"), "{text}");
+    assert!(text.contains("links[0]: it began without any effect but jitter"), "{text}");
     let text = message(simulation.set_effects(0, uniform(5, true)));
     assert!(text.contains("links[0].effects: whether packets overtake each other"), "{text}");
     // Two seconds late: nothing comes out before.

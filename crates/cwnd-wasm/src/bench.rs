@@ -1,7 +1,7 @@
 //! A run: made from a setting, run piece by piece, sampled, and changed during it.
 
 use crate::json::Json;
-use crate::setting::{Change, LineProblem, Setting, flow_index};
+use crate::setting::{CHANGE_QUEUES, Change, LineProblem, Setting, flow_index};
 use cwnd_scenario::{EngineError, LinkSpec, QueueLimit, Rate, Scenario, Time};
 use cwnd_sim::{Factory, Simulation};
 
@@ -202,10 +202,12 @@ impl Bench {
             if old.loss != new.loss {
                 simulation.set_loss(id, new.loss.clone()).map_err(failed)?;
             }
-            if old.queue != new.queue {
-                simulation.set_queue(id, new.queue).map_err(failed)?;
+            // Another rate or round-trip time changes the meaning of a buffer in BDPs, but not the buffer that is there: a schedule keeps it.
+            let queue = if CHANGE_QUEUES.contains(&change.key.as_str()) { new.queue } else { old.queue };
+            if old.queue != queue {
+                simulation.set_queue(id, queue).map_err(failed)?;
             }
-            self.scenario.network.links[id] = new.clone();
+            self.scenario.network.links[id] = LinkSpec { queue, ..new.clone() };
         }
         *setting = changed;
         Ok(())

@@ -64,6 +64,9 @@ pub const CHANGEABLE: [&str; 10] = [
     "reverse-loss",
 ];
 
+/// Of these, settings that change queues.
+pub(crate) const CHANGE_QUEUES: [&str; 3] = ["buffer", "queue", "reverse-buffer"];
+
 impl Default for Setting {
     fn default() -> Setting {
         Setting { spec: ExperimentSpec::default(), seed: 1, changes: Vec::new() }

@@ -270,6 +270,8 @@ impl Simulation<'_> {
 fn missing_in_scenario(link: LinkId, what: &str) -> Problem {
     Problem {
         place: format!("links[{link}]"),
-        message: format!("it was made without {what}; say that in the scenario, from the beginning"),
+        message: format!(
+            "it began without {what}, and cannot have it later: give it that from the beginning"
+        ),
     }
 }
