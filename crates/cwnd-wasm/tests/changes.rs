@@ -11,7 +11,7 @@ fn the_rate_of_a_trace_cannot_change_and_what_else_can_does() {
     let problems = bench.run_until(4.0, 0.1).expect_err("the rate cannot change");
     assert_eq!((problems.len(), problems[0].line, bench.now()), (1, 6, 2.0));
     assert!(problems[0].message.contains("because a delivery trace"), "{}", problems[0].message);
-    bench.run_until(4.0, 0.1).expect("the run goes on, and its delay can change");
+    bench.run_until(4.0, 0.1).expect("the run continues, and its delay can change");
     assert_eq!(bench.now(), 4.0);
 }
 

@@ -48,7 +48,7 @@ impl SendLog {
         if last - una >= self.times.len() as u64 {
             self.grow(una, last);
         }
-        // At the end of the ring they go on at its beginning.
+        // At the end of the ring they continue at its beginning.
         let (begin, count) = (self.index(first), count as usize);
         let before_end = count.min(self.times.len() - begin);
         self.times[begin..begin + before_end].fill(now);
