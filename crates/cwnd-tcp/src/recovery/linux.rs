@@ -5,6 +5,7 @@
 //! does to loss recovery and the window, in `linux/output.rs` what is sent and when the timer expires.
 
 mod buffers;
+mod burst;
 mod episode;
 mod output;
 mod rack;
@@ -278,7 +279,7 @@ impl Linux {
     #[inline(always)]
     fn update_pacing_rate(&self, conn: &mut Connection) {
         if self.options.paced && !conn.needs.pacing && conn.rtt.estimator.is_known() {
-            conn.window.pacing_rate = output::usual_rate(conn) * f64::from(conn.window.mss());
+            conn.window.pacing_rate = burst::usual_rate(conn) * f64::from(conn.window.mss());
         }
     }
 

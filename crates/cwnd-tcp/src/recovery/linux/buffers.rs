@@ -1,6 +1,6 @@
 //! The buffers in which the application's data lies, which a burst does not cross.
 
-use super::output::BUFFER;
+use super::burst::BUFFER;
 use crate::{Connection, GrowingWindow, SenderConfig};
 use cwnd_cc::WindowConfig;
 

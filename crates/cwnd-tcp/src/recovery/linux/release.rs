@@ -1,7 +1,8 @@
 //! Segments that leave by the release timer: after the send overhead, or paced.
 
 use super::Linux;
-use super::output::{Permission, burst_size};
+use super::burst::burst_size;
+use super::output::Permission;
 use crate::connection::pacing::SendMode;
 use crate::packet::Emit;
 use crate::{Connection, NEVER};

@@ -48,7 +48,7 @@ impl StudyText {
     /// # Errors
     /// If nothing is to be compared, or the same twice, or the flows alone take too much memory.
     pub fn new(flags: &Flags, memory: MemoryBudget) -> Result<StudyText, Failure> {
-        // Who gives an interval has samples, for the percentiles, or is told why not.
+        // Who gives an interval has samples, for the percentiles, or gets the reason.
         let shown = flags.trace.is_some() || flags.plot.is_some() || flags.sketch.is_some();
         let asked = shown || flags.sample.is_some();
         let repeats = if flags.trace.is_some() { flags.repeats } else { 1 };
