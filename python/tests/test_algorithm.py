@@ -103,6 +103,7 @@ def test_a_window_is_not_infinite(aimd: type[cwnd.CongestionControl], field: str
 def test_an_observable_is_a_number_during_the_run(aimd: type[cwnd.CongestionControl]) -> None:
     class Phases(aimd):  # type: ignore[valid-type,misc]
         def on_congestion(self, window: cwnd.Window, event: cwnd.Congestion) -> None:
+            self.epochs = 0
             super().on_congestion(window, event)
             self.epochs = self.later
 

@@ -108,7 +108,11 @@ export function command(form: Setup): string {
   const { setup, plan } = asRun(form);
   const words = ["cwnd compare"];
   plan.flows.forEach((flow) => words.push(`--flow ${quoted(flow)}`));
-  for (const [key, value] of settings(setup)) words.push(`--${key} ${quoted(value)}`);
+  for (const [key, value] of settings(setup)) {
+    // The algorithm has no flag.
+    if (key === "algorithm") words[0] += ` ${quoted(value)}`;
+    else words.push(`--${key} ${quoted(value)}`);
+  }
   if (plan.schedule) words.push(`--schedule ${quoted(plan.schedule)}`);
   words.push("--plot bench.svg");
   return notes(setup, plan) + words.join(" \\\n  ");
@@ -134,7 +138,7 @@ question = "How do these flows share the path?"
 ${scenario.join("")}
 [run]
 seed = ${other(setup, "seed") ?? setup.seed}
-metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]
+metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "queueing_delay_mean_s"]
 
 [trace]
 sample = ${JSON.stringify(timeText(setup.duration / 500))}
@@ -150,6 +154,6 @@ ${flows.join("")}
 name = "flows"
 title = "The run"
 rows = ["flows"]
-metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "bottleneck.mean_packets"]
+metrics = ["throughput_bps", "loss_ratio", "jain_index", "rtt_mean_s", "queueing_delay_mean_s"]
 `;
 }

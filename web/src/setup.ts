@@ -99,26 +99,34 @@ function exact(value: number): string {
   return String(Number(value.toPrecision(DIGITS)));
 }
 
-/** A rate to look at; {@link exactRate} is for texts that are read again. */
-export function rateText(bits: number, number = short): string {
+function inUnitOfRate(bits: number, number: (value: number) => string): string {
   if (bits >= 1e9) return `${number(bits / 1e9)} Gbit/s`;
   if (bits >= 1e6) return `${number(bits / 1e6)} Mbit/s`;
   return `${number(bits / 1e3)} kbit/s`;
 }
 
-export function exactRate(bits: number): string {
-  return rateText(bits, exact);
-}
-
-/** A time to look at; {@link exactTime} is for texts that are read again. */
-export function timeText(seconds: number, number = short): string {
+function inUnitOfTime(seconds: number, number: (value: number) => string): string {
   if (seconds >= 1 || seconds === 0) return `${number(seconds)} s`;
   if (seconds >= 1e-3) return `${number(seconds * 1e3)} ms`;
   return `${number(seconds * 1e6)} us`;
 }
 
+/** A rate to look at; {@link exactRate} is for texts that are read again. */
+export function rateText(bits: number): string {
+  return inUnitOfRate(bits, short);
+}
+
+export function exactRate(bits: number): string {
+  return inUnitOfRate(bits, exact);
+}
+
+/** A time to look at; {@link exactTime} is for texts that are read again. */
+export function timeText(seconds: number): string {
+  return inUnitOfTime(seconds, short);
+}
+
 export function exactTime(seconds: number): string {
-  return timeText(seconds, exact);
+  return inUnitOfTime(seconds, exact);
 }
 
 /** A time of a run, in seconds, to the nanosecond as the module counts. */
