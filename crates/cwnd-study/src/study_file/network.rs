@@ -97,7 +97,7 @@ impl DrawnNetwork {
         true
     }
 
-    /// Reports a rate of an axis that the bottleneck never has. Returns whether it does. In `[scenario]` such a rate has a use: a buffer
+    /// Reports a rate of an axis that the bottleneck never has. Returns whether it does. In `[scenario]` this rate has a use: a buffer
     /// in BDP and default access rates follow it.
     fn check_rate(&self, set: &Assignment, sink: &Sink<'_>) -> bool {
         let bottleneck = &self.graph.links[self.graph.bottleneck];
