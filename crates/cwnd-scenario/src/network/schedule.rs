@@ -69,7 +69,7 @@ impl DeliveryTrace {
         self.times_ms.greatest_rate(window, || self.find_greatest_rate(window))
     }
 
-    /// Finds the greatest rate over any time of so many milliseconds, at least 1, in one pass over the times.
+    /// Finds the greatest rate over any time of `n` milliseconds, at least 1, in one pass over the times.
     fn find_greatest_rate(&self, window: u64) -> Rate {
         let length = u64::from(self.times_ms.last().copied().unwrap_or(1).max(1));
         let all = self.times_ms.len();
