@@ -20,15 +20,15 @@ pub(super) fn of_linux(built: &Built, stack: &Stack) -> u32 {
     let bottleneck = built.network.bottleneck;
     let mut known = Known::new();
     // Flows whose data cross the declared bottleneck have its bandwidth-delay product, whatever else is on their route.
-    let of_bottleneck = built.bdp_packets.and_then(|bdp| {
-        let crossing = built.routes.iter().filter(|route| route.data.contains(&bottleneck));
-        crossing
+    let crossing = built.routes.iter().filter(|route| route.data.contains(&bottleneck));
+    let of_bottleneck = match built.bdp_packets {
+        Some(bdp) => crossing
             .map(|route| of_route(built, stack, route, bottleneck, (bdp, built.base_rtt), &mut known))
-            .max()
-    });
-    let of_bottleneck = of_bottleneck.unwrap_or(u64::from(USUAL_WINDOW));
+            .max(),
+        None => Some(u64::from(USUAL_WINDOW)),
+    };
     let most = built.routes.iter().filter_map(|route| of_narrowest(built, stack, route, &mut known)).max();
-    let window = of_bottleneck.max(most.unwrap_or(0));
+    let window = of_bottleneck.into_iter().chain(most).max().unwrap_or(u64::from(USUAL_WINDOW));
     u32::try_from(window).unwrap_or(u32::MAX).min(Stack::LARGEST_WINDOW)
 }
 

@@ -351,15 +351,15 @@ impl ClosedForm {
         packets: u64,
         mut put: impl FnMut(u64),
     ) {
-        let (mut free_at, mut waited) = (self.free_at, 0);
+        let (mut free_at, mut waited) = (self.free_at, 0u128);
         for _ in 0..packets {
-            waited += free_at - now;
+            waited += u128::from(free_at - now);
             free_at += time;
             self.store(Departure { at: free_at, packet });
             put(self.end_of_line(free_at));
         }
         self.free_at = free_at;
-        self.waited += u128::from(waited);
+        self.waited += waited;
     }
 
     /// Where only one departure may be in the system: returns whether not even that one is. Otherwise stores it.

@@ -138,3 +138,15 @@ fn a_window_is_enough_for_the_best_that_a_schedule_has() {
     // 86 x 30 Mbit/s / 10 Mbit/s x (104 + 2 x 26) ms / 104 ms = 387; 4 x (387 + 1,020).
     assert_eq!(window(&[("schedule", "1 s: 5 Mbit/s; 2 s: 30 Mbit/s, 76 ms")]), 5_628);
 }
+
+#[test]
+fn a_window_without_data_over_the_bottleneck_is_that_of_the_other_links() {
+    let mut setup = ExperimentSpec::default();
+    set(&mut setup, &[("topology", "parking-lot"), ("stack", "linux"), ("rate", "10 Mbit/s")]);
+    let window = |hop| {
+        let group = FlowGroup { place: crate::Place::Hop(hop), ..cubic(1) };
+        built(&setup, &[group]).stack.receive_window
+    };
+    // All hops are alike, and the first one is the bottleneck.
+    assert_eq!(window(2), window(1));
+}
