@@ -7,28 +7,27 @@ use cwnd_tcp::prefetch::prefetch_line;
 /// so that a ring that seldom holds many packets uses the same memory again and again. A ring that never holds a packet has no memory.
 #[derive(Clone, Debug, Default)]
 pub struct Ring {
-    /// Packets of [`WORDS`] words each. One place is always free, so that a full ring differs from an empty one. Without memory
-    /// there is but this place.
-    words: Box<[u64]>,
-    /// One less than the number of packets that `words` has room for, zero without memory.
+    /// A place for each packet. One is always free, so that a full ring differs from an empty one. Without memory there is but this
+    /// place.
+    places: Box<[Words]>,
+    /// One less than the number of places, zero without memory.
     mask: u32,
     /// The packets by which the first packet and the place behind the last lie beyond the first place.
     head: u32,
     tail: u32,
 }
 
-/// Words of a packet.
-const WORDS: usize = 4;
+/// The words of a packet.
+pub type Words = [u64; 4];
 /// Packets for which there is memory from the first packet on.
 const INITIAL: usize = 4;
 
 impl Ring {
     #[inline(always)]
-    fn slot(&self, place: u32) -> &[u64; WORDS] {
-        debug_assert!(place as usize * WORDS < self.words.len() && self.words.len().is_power_of_two());
-        // SAFETY: `place` was taken modulo the number of packets that `words` has room for, so all of the packet's words are
-        // within.
-        unsafe { &*self.words.as_ptr().add(place as usize * WORDS).cast() }
+    fn slot(&self, place: u32) -> &Words {
+        debug_assert!((place as usize) < self.places.len() && self.places.len().is_power_of_two());
+        // SAFETY: `place` was taken modulo the number of places.
+        unsafe { self.places.get_unchecked(place as usize) }
     }
 
     /// Returns the place `packets` behind another.
@@ -40,7 +39,7 @@ impl Ring {
     /// Asks for the memory of the first packet and of the place behind the last.
     #[inline(always)]
     pub fn prefetch_ends(&self) {
-        let slots = self.words.as_ptr().cast::<[u64; WORDS]>();
+        let slots = self.places.as_ptr();
         prefetch_line(slots.wrapping_add(self.head as usize));
         prefetch_line(slots.wrapping_add(if self.is_empty() { 0 } else { self.tail as usize }));
     }
@@ -71,7 +70,7 @@ impl Ring {
 
     /// Removes the first packet and returns its words. There must be one.
     #[inline(always)]
-    pub fn pop_words(&mut self) -> [u64; WORDS] {
+    pub fn pop_words(&mut self) -> Words {
         debug_assert!(!self.is_empty());
         let words = *self.slot(self.head);
         self.skip();
@@ -97,13 +96,41 @@ impl Ring {
             return self.push_growing([at, sent, sequence, rest]);
         }
         // SAFETY: as in `slot`.
-        let slot: &mut [u64; WORDS] =
-            unsafe { &mut *self.words.as_mut_ptr().add(self.tail as usize * WORDS).cast() };
-        slot[0] = at;
-        slot[1] = sent;
-        slot[2] = sequence;
-        slot[3] = rest;
+        *unsafe { self.places.get_unchecked_mut(self.tail as usize) } = [at, sent, sequence, rest];
         self.tail = next;
+    }
+
+    /// Returns the first packets and the ones behind them, as far as they lie together in memory.
+    #[inline(always)]
+    pub fn first_slots(&self) -> &[Words] {
+        let end = if self.head <= self.tail { self.tail as usize } else { self.places.len() };
+        &self.places[self.head as usize..end]
+    }
+
+    /// Removes the first `packets` packets. There must be as many.
+    #[inline(always)]
+    pub fn skip_all(&mut self, packets: usize) {
+        debug_assert!(packets <= self.len());
+        self.head = self.after(self.head, packets as u32);
+    }
+
+    /// Returns free places behind the last packet, as far as they lie together in memory. There may be none. [`Ring::extend`] makes the
+    /// first of them packets.
+    #[inline(always)]
+    pub fn free_places(&mut self) -> &mut [Words] {
+        if self.is_empty() {
+            (self.head, self.tail) = (0, 0);
+        }
+        let (head, places) = (self.head as usize, self.places.len());
+        let end =
+            if self.tail < self.head { head - 1 } else { places - usize::from(head == 0 && places > 0) };
+        &mut self.places[self.tail as usize..end]
+    }
+
+    /// Appends the packets in the first `packets` of the free places.
+    #[inline(always)]
+    pub fn extend(&mut self, packets: usize) {
+        self.tail = self.after(self.tail, packets as u32);
     }
 
     /// Removes the first packet. There must be one.
@@ -121,7 +148,7 @@ impl Ring {
 
     /// Returns the words of the first packet, if there is one.
     #[inline(always)]
-    pub fn first_words(&self) -> Option<[u64; WORDS]> {
+    pub fn first_words(&self) -> Option<Words> {
         (!self.is_empty()).then(|| *self.slot(self.head))
     }
 
@@ -138,7 +165,7 @@ impl Ring {
             last.unwrap_or_else(|| panic!("a ring of {} has no {n}th packet from its end", self.len()));
         let place = self.after(self.tail, (1 + n as u32).wrapping_neg());
         change(&mut packet);
-        self.words[place as usize * WORDS..][..WORDS].copy_from_slice(&packet.to_words());
+        self.places[place as usize] = packet.to_words();
     }
 
     /// Returns the packet that comes `n` places before the last, if there is one.
@@ -154,14 +181,14 @@ impl Ring {
 
     #[cold]
     #[inline(never)]
-    fn push_growing(&mut self, [at, sent, sequence, rest]: [u64; WORDS]) {
-        let size = (self.words.len() * 2).max(INITIAL * WORDS);
-        let mut words = Vec::with_capacity(size);
-        words.extend(self.iter().flat_map(Packet::to_words));
-        (self.head, self.tail) = (0, (words.len() / WORDS) as u32);
-        words.resize(size, 0);
-        self.words = words.into_boxed_slice();
-        self.mask = (self.words.len() / WORDS) as u32 - 1;
+    fn push_growing(&mut self, [at, sent, sequence, rest]: Words) {
+        let size = (self.places.len() * 2).max(INITIAL);
+        let mut places = Vec::with_capacity(size);
+        places.extend(self.iter().map(Packet::to_words));
+        (self.head, self.tail) = (0, places.len() as u32);
+        places.resize(size, Words::default());
+        self.places = places.into_boxed_slice();
+        self.mask = self.places.len() as u32 - 1;
         self.push_words(at, sent, sequence, rest);
     }
 }

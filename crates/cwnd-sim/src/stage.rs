@@ -223,26 +223,35 @@ impl Exit for IntoRings {
         until: u64,
     ) -> Option<Burst> {
         let RunningNet { net, rings, .. } = running;
-        let channel = rings[input as usize].first_channel()?;
-        let ring = link.next.of(channel);
+        let ring = link.next.of(rings[input as usize].first_channel()?);
         let [head, behind] = rings.get_disjoint_mut([input as usize, ring as usize])?;
         let mut burst = Burst::default();
         let mut first_out = u64::MAX;
-        // Most packets have the size and the flags of the one before.
-        let (mut before, mut flags, mut time, mut entry) = (u64::MAX, 0, 0, PacketInRing::NONE);
         while let Some([at, sent, sequence, rest]) = head.first_words() {
-            let came_on = (sequence >> 32) as u32;
-            if at >= until || came_on != channel && link.next.of(came_on) != ring {
+            let (channel, kind) = ((sequence >> 32) as u32, rest >> 32);
+            let (size, flags) = (kind as u32 & 0xFFFF, (kind >> 16) as u16);
+            if at >= until || flags & LOST != 0 || link.next.of(channel) != ring {
                 break;
             }
-            if rest >> 32 != before {
-                before = rest >> 32;
-                flags = (before >> 16) as u16;
-                if flags & LOST != 0 {
-                    break;
-                }
-                let size = before as u32 & 0xFFFF;
-                (time, entry) = (link.serial_time(size), PacketInRing::new(size, ring));
+            let (time, entry) = (link.serial_time(size), PacketInRing::new(size, ring));
+            let slots = head.first_slots();
+            let places = behind.free_places();
+            let alike = slots.iter().take_while(|[at, _, sequence, rest]| {
+                *at < until && (sequence >> 32) as u32 == channel && rest >> 32 == kind
+            });
+            let alike = alike.zip(&mut *places).map(|(words, place)| {
+                *place = *words;
+                (words[0], &mut place[0])
+            });
+            let crossed = link.cross_alike(time, entry, alike);
+            burst.bare += crossed as u64 * u64::from(flags & BARE);
+            if crossed > 0 {
+                burst.packets += crossed as u64;
+                burst.last = slots[crossed - 1][0];
+                first_out = first_out.min(places[0][0]);
+                head.skip_all(crossed);
+                behind.extend(crossed);
+                continue;
             }
             head.skip();
             burst.packets += 1;

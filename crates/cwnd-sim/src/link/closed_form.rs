@@ -362,6 +362,51 @@ impl ClosedForm {
         self.waited += waited;
     }
 
+    /// Lets packets cross that occupy the transmitter for `time` each, in order of arrival, as long as each finds the link idle or is
+    /// queued with no limit in sight. Each comes as the time at which it arrives and the place of the time at which it reaches the
+    /// end of the line. Returns how many crossed; what became of the next is for [`ClosedForm::enqueue`] to say.
+    #[inline(always)]
+    pub fn cross_alike<'a>(
+        &mut self,
+        time: u64,
+        packet: PacketInRing,
+        packets: impl Iterator<Item = (u64, &'a mut u64)>,
+    ) -> usize {
+        if self.random_line.is_some() || self.free_at + self.delay < self.not_before {
+            return 0;
+        }
+        // What changes is in registers, which the compiler cannot know to be apart from the packets' memory.
+        let departures = &mut *self.departures;
+        let (mask, delay) = (departures.len() - 1, self.delay);
+        let (margin, tie, threshold) = (self.idle_margin_ns, self.departure_tie_ns, self.check_threshold);
+        let (mut previous, mut first, mut free_at) = (self.previous, self.first, self.free_at);
+        let (mut count, mut room_until, mut waited) = (self.count, self.room_until, self.waited);
+        let mut crossed = 0;
+        for (now, out) in packets {
+            if free_at + margin <= now {
+                (previous, first, free_at) = (free_at, packet, now + time);
+                (count, room_until) = (0, mask);
+            } else {
+                let leaves_before = |first: usize| departures[first & mask].at < now + tie;
+                if count == 0
+                    || count >= room_until
+                    || count.checked_sub(threshold).is_some_and(|first| !leaves_before(first))
+                {
+                    break;
+                }
+                waited += u128::from(free_at - now);
+                free_at += time;
+                departures[count & mask] = Departure { at: free_at, packet };
+                count += 1;
+            }
+            *out = free_at + delay;
+            crossed += 1;
+        }
+        (self.previous, self.first, self.free_at) = (previous, first, free_at);
+        (self.count, self.room_until, self.waited) = (count, room_until, waited);
+        crossed
+    }
+
     /// Where only one departure may be in the system: returns whether not even that one is. Otherwise stores it.
     #[inline]
     fn has_left(&mut self, now: u64) -> bool {
