@@ -17,6 +17,7 @@ use crate::host::{Endpoint, Host};
 use crate::link::{ClosedForm, Link, PacketInRing};
 use crate::merge::Turn;
 use crate::net::Net;
+use crate::ring::Words;
 use crate::slots::Slots;
 use crate::stage::{Burst, Exit, RunningNet};
 use cwnd_scenario::Scenario;
@@ -255,6 +256,17 @@ impl InlineReceiver {
         })
     }
 
+    /// Does the same for packets that come to the inlet at the times in `acks`, which become the ACKs. Returns how many of the first
+    /// are acknowledged.
+    #[inline(always)]
+    fn acknowledge_all(&mut self, packets: &[Words], acks: &mut [Words]) -> usize {
+        for (n, ([_, sent, sequence, _], place)) in packets.iter().zip(acks).enumerate() {
+            let Some(ack) = self.acknowledge(place[0], *sent, *sequence as u32) else { return n };
+            *place = [ack.at, *sent, ack.sequence, ack.rest];
+        }
+        packets.len()
+    }
+
     /// Returns the host to its own stage: updates it and its links.
     #[inline(never)]
     fn end(&mut self, net: &mut Net, hosts: &mut Slots<Host>) {
@@ -400,6 +412,34 @@ impl Exit for InlineExit<'_> {
         let (mut packets, mut came) = (0, 0);
         while let Some([at, sent, sequence, mut rest]) = head.first_words() {
             if at >= until || rest >> 32 != self.full || (sequence >> 32) as u32 != channel {
+                break;
+            }
+            let slots = head.first_slots();
+            let places = acks.free_places();
+            let alike = slots.iter().zip(&mut *places).map_while(|([at, _, sequence, rest], place)| {
+                let alike = *at < until && (sequence >> 32) as u32 == channel && rest >> 32 == self.full;
+                alike.then_some((*at, &mut place[0]))
+            });
+            let crossed = link.cross_alike(time, packet, alike);
+            if crossed > 0 {
+                packets += crossed as u64;
+                came = slots[crossed - 1][0];
+                let acknowledged = receiver.acknowledge_all(&slots[..crossed], &mut places[..crossed]);
+                let left: Vec<Words> = slots[..crossed]
+                    .iter()
+                    .zip(&*places)
+                    .skip(acknowledged)
+                    .map(|([_, sent, sequence, rest], [out, ..])| [*out, *sent, *sequence, *rest])
+                    .collect();
+                head.skip_all(crossed);
+                acks.extend(acknowledged);
+                if left.is_empty() {
+                    continue;
+                }
+                receiver.end(running.net, self.hosts);
+                for [out, sent, sequence, rest] in left {
+                    running.put(ring, out, [sent, sequence, rest]);
+                }
                 break;
             }
             head.skip();
