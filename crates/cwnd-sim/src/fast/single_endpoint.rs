@@ -262,10 +262,10 @@ impl<'a> OutputPort<'a> {
     }
 }
 
-/// Returns the word of a segment's number and its channel for the next segment.
+/// Returns the word of a segment's number and its channel for the segment `segments` behind it.
 #[inline(always)]
-fn next_segment(word: u64) -> u64 {
-    (word & !0xFFFF_FFFF) | u64::from((word as u32).wrapping_add(1))
+fn after(word: u64, segments: u32) -> u64 {
+    (word & !0xFFFF_FFFF) | u64::from((word as u32).wrapping_add(segments))
 }
 
 impl Emit for OutputPort<'_> {
@@ -290,15 +290,19 @@ impl Emit for OutputPort<'_> {
         let size = u32::from(packet.size);
         let (time, entry) = (self.link.serial_time(size), PacketInRing::new(size, self.behind_id));
         self.link.arrivals.packets += count;
-        for sent_before in 0..count {
-            let left = count - sent_before;
-            if self.link.queues_all(now, left) {
-                let behind = &mut *self.behind;
-                self.link.queue_all(now, time, entry, left, |at| {
-                    behind.push_words(at, sent, sequence, rest);
-                    sequence = next_segment(sequence);
-                });
-                return;
+        let mut left = count as usize;
+        while left > 0 {
+            let places = self.behind.free_places().iter_mut().take(left).scan(sequence, |sequence, place| {
+                *place = [0, sent, *sequence, rest];
+                *sequence = after(*sequence, 1);
+                Some((now, &mut place[0]))
+            });
+            let crossed = self.link.cross_alike(time, entry, places);
+            if crossed > 0 {
+                self.behind.extend(crossed);
+                sequence = after(sequence, crossed as u32);
+                left -= crossed;
+                continue;
             }
             match self.link.enqueue(now, time, entry, packet.flags) {
                 Some((departure, added)) => {
@@ -307,7 +311,8 @@ impl Emit for OutputPort<'_> {
                 }
                 None => self.drop_packet([now, sent, sequence, rest]),
             }
-            sequence = next_segment(sequence);
+            sequence = after(sequence, 1);
+            left -= 1;
         }
     }
 

@@ -331,37 +331,6 @@ impl ClosedForm {
         Some((self.free_at, added))
     }
 
-    /// Returns whether this many packets that arrive together at `now` are all queued, with no limit in sight, and cross the line alike.
-    #[inline(always)]
-    pub fn queues_all(&self, now: u64, packets: u64) -> bool {
-        let behind = self.count + packets as usize;
-        self.count > 0
-            && now < self.free_at + self.idle_margin_ns
-            && behind <= self.check_threshold.min(self.room_until)
-            && self.random_line.is_none()
-    }
-
-    /// Does the same as [`ClosedForm::enqueue`] for all of these packets. `put` takes the times at which they reach the end of the line.
-    #[inline(always)]
-    pub fn queue_all(
-        &mut self,
-        now: u64,
-        time: u64,
-        packet: PacketInRing,
-        packets: u64,
-        mut put: impl FnMut(u64),
-    ) {
-        let (mut free_at, mut waited) = (self.free_at, 0u128);
-        for _ in 0..packets {
-            waited += u128::from(free_at - now);
-            free_at += time;
-            self.store(Departure { at: free_at, packet });
-            put(self.end_of_line(free_at));
-        }
-        self.free_at = free_at;
-        self.waited += waited;
-    }
-
     /// Lets packets cross that occupy the transmitter for `time` each, in order of arrival, as long as each finds the link idle or is
     /// queued with no limit in sight. Each comes as the time at which it arrives and the place of the time at which it reaches the
     /// end of the line. Returns how many crossed; what became of the next is for [`ClosedForm::enqueue`] to say.
@@ -387,11 +356,16 @@ impl ClosedForm {
                 (previous, first, free_at) = (free_at, packet, now + time);
                 (count, room_until) = (0, mask);
             } else {
-                let leaves_before = |first: usize| departures[first & mask].at < now + tie;
-                if count == 0
-                    || count >= room_until
-                    || count.checked_sub(threshold).is_some_and(|first| !leaves_before(first))
-                {
+                if count == 0 {
+                    // As `has_left` does, but for the exceptions.
+                    if free_at < now + self.idle_tie_ns || (tie == 0 && previous == now) {
+                        break;
+                    }
+                    departures[0] = Departure { at: free_at, packet: first };
+                    (count, self.left, self.bytes_in_system) = (1, 0, u64::from(first.size()));
+                }
+                let waits = |first: usize| departures[first & mask].at >= now + tie;
+                if count >= room_until || count.checked_sub(threshold).is_some_and(waits) {
                     break;
                 }
                 waited += u128::from(free_at - now);
