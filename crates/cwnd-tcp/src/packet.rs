@@ -136,11 +136,13 @@ pub trait Emit {
     /// Hands a packet to the host's output queue at `now`. Returns false if the queue dropped it at once.
     fn emit(&mut self, now: u64, packet: Packet) -> bool;
 
-    /// Hands `count` data packets to the host's output queue at `now`: `packet`, and others like it with the segments after it.
+    /// Hands `count` data packets to the host's output queue at `now`: `packet`, and others like it with the segments after it. The
+    /// last also has the flags `last`, which links ignore.
     #[inline]
-    fn emit_run(&mut self, now: u64, packet: Packet, count: u64) {
+    fn emit_run(&mut self, now: u64, packet: Packet, count: u64, last: u16) {
         for i in 0..count {
-            self.emit(now, Packet { seq: packet.seq.wrapping_add(i as u32), ..packet });
+            let flags = packet.flags | if i + 1 == count { last } else { 0 };
+            self.emit(now, Packet { seq: packet.seq.wrapping_add(i as u32), flags, ..packet });
         }
     }
 

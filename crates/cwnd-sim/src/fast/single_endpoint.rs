@@ -285,25 +285,28 @@ impl Emit for OutputPort<'_> {
     }
 
     #[inline(always)]
-    fn emit_run(&mut self, now: u64, packet: Packet, count: u64) {
+    fn emit_run(&mut self, now: u64, packet: Packet, count: u64, last: u16) {
         let [_, sent, mut sequence, rest] = packet.to_words();
         let size = u32::from(packet.size);
         let (time, entry) = (self.link.serial_time(size), PacketInRing::new(size, self.behind_id));
         self.link.arrivals.packets += count;
         let mut left = count as usize;
         while left > 0 {
-            let places = self.behind.free_places().iter_mut().take(left).scan(sequence, |sequence, place| {
-                *place = [0, sent, *sequence, rest];
-                *sequence = after(*sequence, 1);
-                Some((now, &mut place[0]))
-            });
-            let crossed = self.link.cross_alike(time, entry, places);
-            if crossed > 0 {
-                self.behind.extend(crossed);
-                sequence = after(sequence, crossed as u32);
-                left -= crossed;
-                continue;
+            let rest_of = |left| if left == 1 { rest | u64::from(last) << 48 } else { rest };
+            if left > 2 {
+                let places = self.behind.free_places().iter_mut().take(left).enumerate().map(|(i, place)| {
+                    *place = [0, sent, after(sequence, i as u32), rest_of(left - i)];
+                    (now, &mut place[0])
+                });
+                let crossed = self.link.cross_alike(time, entry, places);
+                if crossed > 0 {
+                    self.behind.extend(crossed);
+                    sequence = after(sequence, crossed as u32);
+                    left -= crossed;
+                    continue;
+                }
             }
+            let rest = rest_of(left);
             match self.link.enqueue(now, time, entry, packet.flags) {
                 Some((departure, added)) => {
                     let (at, lost) = self.link.cross(departure);

@@ -15,6 +15,12 @@ const USUAL_GAIN: f64 = 1.2;
 /// On short paths a burst is longer, by a buffer halved for each of these steps of the least round-trip time, ns.
 const SHORT_STEP: u64 = 512_000;
 
+/// From this least round-trip time on, nothing is left of the buffer, ns.
+const LONG: u64 = (u32::BITS - BUFFER.leading_zeros()) as u64 * SHORT_STEP;
+
+/// More than what rounding can change, for comparisons that replace divisions.
+const CERTAIN: f64 = 1.001;
+
 /// A burst has more than `room` segments as long as the window is at least `cwnd` and the smoothed round-trip time at most `srtt`. With
 /// this most decisions to wait need no division and no rounding.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,11 +70,36 @@ fn usual_segments(conn: &Connection) -> (f64, f64) {
     (gain * window.cwnd.max((conn.next - conn.una) as f64), srtt.max(1) as f64)
 }
 
-/// Returns true if [`burst_size`] is certainly over `room`, without its two divisions.
+/// Returns [`burst_size`], or `room + 1` if it is certainly more than `room`. In most cases this needs none of its divisions.
 #[inline(always)]
-pub fn has_burst_over(conn: &Connection, room: u32) -> bool {
-    /// More than what rounding can change.
-    const CERTAIN: f64 = 1.001;
+pub fn burst_size_up_to(conn: &Connection, room: u32, least: u32) -> u32 {
+    let size = if has_least_burst(conn, least) {
+        least
+    } else if has_burst_over(conn, room) {
+        room + 1
+    } else {
+        return burst_size(conn, least);
+    };
+    debug_assert_eq!(size.min(room + 1), burst_size(conn, least).min(room + 1));
+    size
+}
+
+/// Returns true if [`burst_size`] is certainly `least`: the window is small, and the path so long that nothing is added.
+#[inline(always)]
+fn has_least_burst(conn: &Connection, least: u32) -> bool {
+    let (window, estimator) = (&conn.window, &conn.rtt.estimator);
+    // In slow start.
+    let most_segments = 2.0 * window.cwnd.max((conn.next - conn.una) as f64);
+    let time = estimator.srtt() as f64 * BURSTS_A_SECOND;
+    estimator.is_known()
+        && estimator.min >= LONG
+        && window.pacing_rate == f64::INFINITY
+        && CERTAIN * 1e9 * most_segments < f64::from(least + 1) * time
+}
+
+/// Returns true if [`burst_size`] is certainly over `room`.
+#[inline(always)]
+fn has_burst_over(conn: &Connection, room: u32) -> bool {
     let needed = (u64::from(room) + 1) * u64::from(conn.window.mss());
     if needed > u64::from(BUFFER) || conn.window.pacing_rate.is_finite() {
         return false;

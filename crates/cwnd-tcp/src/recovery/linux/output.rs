@@ -1,10 +1,10 @@
 //! What is sent, and for when the timer is set: retransmissions, new data in bursts of several segments, and the timer that
 //! serves the retransmission timeout, the tail loss probe and reordering.
 
-use super::burst::{KnownBurst, burst_size, has_burst_over};
+use super::burst::{KnownBurst, burst_size, burst_size_up_to};
 use super::send_log::SendRecord;
 use super::{Delivery, Linux, Repair};
-use crate::packet::{BARE, Emit, PUSH, Packet};
+use crate::packet::{BARE, Emit, PUSH};
 use crate::{Connection, NEVER};
 use cwnd_cc::{CongestionKind, EcnMode, State, Window};
 
@@ -283,11 +283,8 @@ impl Linux {
         conn.idle.last_sent = now;
         self.send_log.record_new(now, first, u64::from(count), conn.una);
         let packet = conn.config.packet(now, first, 0);
-        let push = self.output.burst == 0 && self.output.several;
-        out.emit_run(now, packet, u64::from(count - u32::from(push)));
-        if push {
-            out.emit(now, Packet { seq: (end - 1) as u32, flags: PUSH, ..packet });
-        }
+        let last = if self.output.burst == 0 && self.output.several { PUSH } else { 0 };
+        out.emit_run(now, packet, u64::from(count), last);
     }
 
     /// Sends the next new segment.
@@ -363,10 +360,8 @@ impl Linux {
         // Both windows bound a burst.
         let advertised = (conn.una + conn.peer_window).saturating_sub(conn.next);
         let room = u64::from(cwnd - in_flight).min(advertised) as u32;
-        // Mostly a burst is larger than the room for certain. How much larger has no effect.
-        let most =
-            if has_burst_over(conn, room) { room + 1 } else { burst_size(conn, self.options.min_tso_segs) };
-        debug_assert!(most <= burst_size(conn, self.options.min_tso_segs));
+        // By how much it is over the room has no effect.
+        let most = burst_size_up_to(conn, room, self.options.min_tso_segs);
         let available = self.available(conn, in_flight);
         let part_is_free = || self.is_large_part(room, u64::from(cwnd).min(conn.peer_window) as u32);
         if room < most && !part_is_free() && self.expects_more(conn, now) {
