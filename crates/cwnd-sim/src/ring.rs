@@ -100,6 +100,13 @@ impl Ring {
         self.tail = next;
     }
 
+    /// Returns whether at least three packets arrive before `until`. For fewer a loop over [`Ring::first_slots`] takes longer to begin
+    /// than to go one by one.
+    #[inline(always)]
+    pub fn has_many_before(&self, until: u64) -> bool {
+        self.len() > 2 && self.slot(self.after(self.head, 2))[0] < until
+    }
+
     /// Returns the first packets and the ones behind them, as far as they lie together in memory.
     #[inline(always)]
     pub fn first_slots(&self) -> &[Words] {

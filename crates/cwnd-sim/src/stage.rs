@@ -236,9 +236,8 @@ impl Exit for IntoRings {
                 break;
             }
             let (time, entry) = (link.serial_time(size), PacketInRing::new(size, ring));
-            let slots = head.first_slots();
-            // For few packets it takes longer to begin than to go one by one.
-            if slots.get(2).is_some_and(|third| third[0] < until) {
+            if head.has_many_before(until) {
+                let slots = head.first_slots();
                 let places = behind.free_places();
                 let alike = slots.iter().zip(&mut *places).map_while(|(words, place)| {
                     let [at, _, sequence, rest] = *words;

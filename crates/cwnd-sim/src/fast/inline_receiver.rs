@@ -409,38 +409,38 @@ impl Exit for InlineExit<'_> {
         let both = [input as usize, receiver.ack_ring as usize];
         let [head, acks] = running.rings.get_disjoint_mut(both).expect("no link feeds itself");
         let packet = PacketInRing::new(full, ring);
-        let (mut packets, mut came) = (0, 0);
+        let (mut packets, mut came, mut many) = (0, 0, head.has_many_before(until));
         while let Some([at, sent, sequence, mut rest]) = head.first_words() {
             if at >= until || rest >> 32 != self.full || (sequence >> 32) as u32 != channel {
                 break;
             }
-            let slots = head.first_slots();
-            let places = acks.free_places();
-            let alike = slots.iter().zip(&mut *places).map_while(|([at, _, sequence, rest], place)| {
-                let alike = *at < until && (sequence >> 32) as u32 == channel && rest >> 32 == self.full;
-                alike.then_some((*at, &mut place[0]))
-            });
-            let crossed = link.cross_alike(time, packet, alike);
-            if crossed > 0 {
-                packets += crossed as u64;
-                came = slots[crossed - 1][0];
-                let acknowledged = receiver.acknowledge_all(&slots[..crossed], &mut places[..crossed]);
-                let left: Vec<Words> = slots[..crossed]
-                    .iter()
-                    .zip(&*places)
-                    .skip(acknowledged)
-                    .map(|([_, sent, sequence, rest], [out, ..])| [*out, *sent, *sequence, *rest])
-                    .collect();
-                head.skip_all(crossed);
-                acks.extend(acknowledged);
-                if left.is_empty() {
-                    continue;
+            if std::mem::take(&mut many) {
+                let (slots, places) = (head.first_slots(), acks.free_places());
+                let alike = slots.iter().zip(&mut *places).map_while(|([at, _, sequence, rest], place)| {
+                    let alike = *at < until && (sequence >> 32) as u32 == channel && rest >> 32 == self.full;
+                    alike.then_some((*at, &mut place[0]))
+                });
+                let crossed = link.cross_alike(time, packet, alike);
+                if crossed > 0 {
+                    packets += crossed as u64;
+                    came = slots[crossed - 1][0];
+                    let acknowledged = receiver.acknowledge_all(&slots[..crossed], &mut places[..crossed]);
+                    let others = slots[..crossed].iter().zip(&*places).skip(acknowledged);
+                    let others: Vec<Words> = others
+                        .map(|([_, sent, sequence, rest], [out, ..])| [*out, *sent, *sequence, *rest])
+                        .collect();
+                    head.skip_all(crossed);
+                    acks.extend(acknowledged);
+                    if others.is_empty() {
+                        many = head.has_many_before(until);
+                        continue;
+                    }
+                    receiver.end(running.net, self.hosts);
+                    for [out, sent, sequence, rest] in others {
+                        running.put(ring, out, [sent, sequence, rest]);
+                    }
+                    break;
                 }
-                receiver.end(running.net, self.hosts);
-                for [out, sent, sequence, rest] in left {
-                    running.put(ring, out, [sent, sequence, rest]);
-                }
-                break;
             }
             head.skip();
             came = at;
