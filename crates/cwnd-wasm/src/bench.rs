@@ -188,7 +188,8 @@ impl Bench {
         let failed = |problem| vec![LineProblem::anywhere(&problem)];
         for (id, new) in next.network.links.iter().enumerate() {
             let old = self.scenario.network.links[id].clone();
-            // Access links follow from the first rate and stay, as they do with a schedule, which is what a change is elsewhere.
+            // Access links follow from the first rate and stay. A schedule of greater rates has wider ones by default, so that the page copies a run with
+            // the rate of its own.
             if !["bottleneck", "hop-"].iter().any(|of_path| old.name.starts_with(of_path)) {
                 continue;
             }
