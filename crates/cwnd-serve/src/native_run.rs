@@ -49,6 +49,7 @@ pub fn read(text: &str) -> Result<(Setting, Scenario), Refusal> {
 /// If the setting is wrong, the simulator refuses it, or it needs too much memory.
 pub fn start(text: &str, workbench: &dyn Workbench, ticket: Ticket) -> Result<Body, Refusal> {
     let (setting, scenario) = read(text)?;
+    setting.check_changes(&scenario).map_err(|problems| Refusal::setting(&problems))?;
     let cost = Simulator.check(&scenario).map_err(|problems| {
         let problems: Vec<LineProblem> = problems.iter().map(LineProblem::anywhere).collect();
         Refusal::setting(&problems)

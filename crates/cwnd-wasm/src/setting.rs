@@ -1,5 +1,7 @@
 //! The text that describes a run: settings of `cwnd compare` and their changes, one a line.
 
+mod link_changes;
+
 use crate::json::Json;
 use cwnd_experiment::{ExperimentSpec, settings};
 use cwnd_scenario::{DeliveryTrace, Problem, Scenario, Time};
@@ -64,9 +66,6 @@ pub const CHANGEABLE: [&str; 10] = [
     "reverse-loss",
 ];
 
-/// Of these, settings that change queues.
-pub(crate) const CHANGE_QUEUES: [&str; 3] = ["buffer", "queue", "reverse-buffer"];
-
 impl Default for Setting {
     fn default() -> Setting {
         Setting { spec: ExperimentSpec::default(), seed: 1, changes: Vec::new() }
@@ -118,17 +117,22 @@ impl Setting {
         scenario.map_err(|problems| problems.iter().map(LineProblem::anywhere).collect())
     }
 
-    /// Checks that all changes are possible one after the other in a run with this many flows.
+    /// Checks that all changes are possible one after the other in a run of this scenario, which is that of the setting.
     ///
     /// # Errors
     /// Everything that is impossible, by line.
-    pub fn check_changes(&self, flows: usize) -> Result<(), Vec<LineProblem>> {
+    pub fn check_changes(&self, scenario: &Scenario) -> Result<(), Vec<LineProblem>> {
         let mut setting = self.clone();
+        let mut links = scenario.network.links.clone();
         let mut problems = Vec::new();
         for change in &self.changes {
             let checked = match change.key.as_str() {
-                "stop" => flow_index(&change.value, flows).map(drop).map_err(|problem| vec![problem]),
-                key => setting.changed(key, &change.value).map(drop),
+                "stop" => {
+                    flow_index(&change.value, scenario.flows.len()).map(drop).map_err(|problem| vec![problem])
+                }
+                key => setting
+                    .change_links(key, &change.value, &links)
+                    .map(|changed| changed.into_iter().for_each(|(id, link)| links[id] = link)),
             };
             problems.extend(change.place(checked.err().unwrap_or_default()));
         }
