@@ -61,3 +61,39 @@ fn a_buffer_in_bdps_stays_when_the_rate_changes_as_with_a_schedule() {
     assert_eq!(rows("buffer=1 BDP\n@5 s rate=1 Mbit/s"), scheduled);
     assert_ne!(rows("@5 s rate=1 Mbit/s\n@5 s buffer=1 BDP"), scheduled, "it is that of the new rate");
 }
+
+#[test]
+fn a_change_of_a_queue_leaves_other_limits_in_bdps_as_they_are() {
+    // 10 Mbit/s times 40 ms are 33 packets: after a change of the rate 1 BDP would be 3.
+    let digest = |more: &str, changes: &str| {
+        let base = "rate=10 Mbit/s\nrtt=40 ms\nduration=6 s\nflow=cubic\nreverse-flows=1\n";
+        let text = format!("{base}{more}\n@1 s rate=1 Mbit/s\n{changes}");
+        let mut bench =
+            Bench::new(Setting::parse(&text, "").expect("valid lines")).expect("a network that can be built");
+        bench.run_until(6.0, 0.1).expect("all changes are possible");
+        bench.digest()
+    };
+    let parameters = "@2 s queue=codel:target=50 ms";
+    assert_eq!(digest("queue=codel\nbuffer=1 BDP", parameters), digest("queue=codel\nbuffer=33", parameters));
+    assert_ne!(digest("queue=codel", parameters), digest("queue=codel", ""), "the parameters have changed");
+    let marking = "ecn=on\necn-threshold=50 %\n";
+    let queue = "@2 s queue=drop-tail";
+    assert_eq!(
+        digest(&format!("{marking}buffer=1 BDP"), queue),
+        digest(&format!("{marking}buffer=33"), queue)
+    );
+    let in_reverse = "@2 s reverse-buffer=5";
+    assert_eq!(digest("buffer=1 BDP", in_reverse), digest("buffer=33", in_reverse));
+    let forward = "@2 s buffer=5";
+    assert_eq!(digest("reverse-buffer=1 BDP", forward), digest("reverse-buffer=33", forward));
+    assert_ne!(
+        digest("", forward),
+        digest("reverse-buffer=33", forward),
+        "without its own the reverse has that of the forward direction"
+    );
+    assert_eq!(
+        digest("", &format!("{forward}\n@3 s buffer=1 BDP")),
+        digest("", &format!("{forward}\n@3 s buffer=3")),
+        "it is that of the new rate"
+    );
+}

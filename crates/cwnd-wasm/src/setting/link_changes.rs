@@ -26,7 +26,7 @@ impl Setting {
         for (id, (old, new)) in
             links.iter().zip(described).enumerate().filter(|(_, (old, _))| is_of_path(old))
         {
-            let new = LinkSpec { queue: queue_after(key, old, &new), ..new };
+            let new = LinkSpec { queue: changed.queue_after(key, old, &new), ..new };
             if let Some(message) = refusal(old, &new) {
                 return Err(vec![LineProblem { line: 0, key: key.to_owned(), message }]);
             }
@@ -37,13 +37,22 @@ impl Setting {
         *self = changed;
         Ok(all)
     }
-}
 
-/// Returns the queue of a link after this setting has changed; `described` is the link that all settings describe now.
-///
-/// Another rate or round-trip time changes the meaning of a buffer in BDPs, but not the buffer that is there: a schedule keeps it.
-fn queue_after(key: &str, old: &LinkSpec, described: &LinkSpec) -> QueueSpec {
-    if ["buffer", "queue", "reverse-buffer"].contains(&key) { described.queue } else { old.queue }
+    /// Returns the queue of a link after this setting has changed; `described` is the link that all settings describe now.
+    ///
+    /// A buffer in BDPs is computed again only where the buffer is what changed: another rate or round-trip time leaves the queue that is there as it is, as a
+    /// schedule does.
+    fn queue_after(&self, key: &str, old: &LinkSpec, described: &LinkSpec) -> QueueSpec {
+        let new = described.queue;
+        let is_reverse = old.name.ends_with(REVERSE);
+        match key {
+            "queue" => QueueSpec { discipline: new.discipline, ..old.queue },
+            // A buffer is that of both directions, unless the reverse has its own.
+            "buffer" if !is_reverse || self.spec.reverse.buffer.is_none() => new,
+            "reverse-buffer" if is_reverse => new,
+            _ => old.queue,
+        }
+    }
 }
 
 /// Whether settings that can change are those of this link.
