@@ -3,7 +3,10 @@
 mod link_changes;
 
 use crate::json::Json;
-use cwnd_experiment::{ExperimentSpec, settings};
+use cwnd_experiment::{
+    ExperimentSpec,
+    settings::{self, SettingKind},
+};
 use cwnd_scenario::{DeliveryTrace, Problem, Scenario, Time};
 use std::collections::BTreeMap;
 
@@ -101,10 +104,17 @@ impl Setting {
             let message = format!("the run ends at {end}: a change must come before that");
             problems.push(LineProblem { line: late.line, key: late.key.clone(), message });
         }
-        let read = setting.spec.read_traces(&mut |name| {
-            DeliveryTrace::parse(name, trace).map_err(|error| format!("the trace `{name}`: {error}"))
+        let given = setting.spec.forward.trace.as_ref().map(|file| file.path.clone());
+        let traces = setting.spec.read_traces(&mut |name| match given.as_deref() == Some(name) {
+            true => DeliveryTrace::parse(name, trace).map_err(|error| format!("the trace `{name}`: {error}")),
+            false => Err(no_file(name)),
         });
-        problems.extend(read.err().map(|problem| LineProblem::anywhere(&problem)));
+        let sizes = setting.spec.read_sizes(&mut |name| Err(no_file(name)));
+        for problem in [traces, sizes].into_iter().filter_map(Result::err) {
+            let key = problem.place.replace('_', "-");
+            let line = once.get(key.as_str()).copied().unwrap_or(0);
+            problems.push(LineProblem { line, key, message: problem.message });
+        }
         if problems.is_empty() { Ok(setting) } else { Err(problems) }
     }
 
@@ -216,6 +226,15 @@ impl LineProblem {
         });
         json.into_text()
     }
+}
+
+/// Returns whether a setting names a file.
+pub fn names_file(key: &str) -> bool {
+    settings::find(key).is_some_and(|setting| setting.kind == SettingKind::File)
+}
+
+fn no_file(name: &str) -> String {
+    format!("a run of a page does not read the file `{name}`: `cwnd compare` and study files do")
 }
 
 /// Returns why a setting cannot change during a run.

@@ -69,10 +69,16 @@ fn what_is_wrong_with_a_setting_is_said_by_line() {
         "{problems}"
     );
 
-    let refused = server.post("/api/simulation", "rtt=40 ms\nrate-trace=lte.trace\nflow=cubic");
-    let problem = refused.json()["problems"][0].clone();
-    assert_eq!((refused.status, &problem["line"]), (422, &2.into()), "{problem}");
-    assert!(problem["message"].as_str().is_some_and(|text| text.contains("reads no files")), "{problem}");
+    for (file, wanted) in [
+        ("rate-trace=lte.trace", "reads no files"),
+        ("reverse-rate-trace=lte.trace", "reads no files"),
+        ("short-flows=cubic; load=20 %; size=sizes.csv", "does not read the file `sizes.csv`"),
+    ] {
+        let refused = server.post("/api/simulation", &format!("rtt=40 ms\n{file}\nflow=cubic"));
+        let problem = refused.json()["problems"][0].clone();
+        assert_eq!((refused.status, &problem["line"]), (422, &2.into()), "{problem}");
+        assert!(problem["message"].as_str().is_some_and(|text| text.contains(wanted)), "{problem}");
+    }
 
     let refused = server.post("/api/simulation", "rate=10 Mbit/s\nflow=cubic\n@1 s stop=2\n@2 s queue=codel");
     assert_eq!(refused.status, 422, "it does not begin");
