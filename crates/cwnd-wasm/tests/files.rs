@@ -1,6 +1,6 @@
-//! Settings that name files, of which a page has the trace of `rate-trace` at most.
+//! Settings and algorithms that name files, of which a page has the trace of `rate-trace` at most.
 
-use cwnd_wasm::{Setting, names_file};
+use cwnd_wasm::{Bench, Setting, names_file};
 
 #[test]
 fn only_the_trace_of_rate_trace_is_read() {
@@ -17,4 +17,15 @@ fn only_the_trace_of_rate_trace_is_read() {
         assert!(found[0].message.contains("`cwnd compare` and study files do"), "{}", found[0].message);
     }
     assert!(names_file("rate-trace") && names_file("reverse-rate-trace") && !names_file("rate"));
+}
+
+#[test]
+fn a_trained_policy_is_refused_with_what_runs_it() {
+    let setting = Setting::parse("flow=policy:file=aurora.json", "").expect("valid lines");
+    let problems = Bench::new(setting).err().expect("its file is not read");
+    let message = &problems[0].message;
+    assert!(
+        message.contains("a trained policy of a file") && message.contains("`cwnd compare`"),
+        "{message}"
+    );
 }

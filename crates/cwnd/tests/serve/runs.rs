@@ -80,6 +80,12 @@ fn what_is_wrong_with_a_setting_is_said_by_line() {
         assert!(problem["message"].as_str().is_some_and(|text| text.contains(wanted)), "{problem}");
     }
 
+    let refused = server.post("/api/simulation", "flow=policy:file=aurora.json");
+    let problem = refused.json()["problems"][0].clone();
+    assert_eq!(refused.status, 422, "{problem}");
+    let message = problem["message"].as_str().unwrap_or_default();
+    assert!(message.contains("`cwnd compare` and study files run it"), "{problem}");
+
     let refused = server.post("/api/simulation", "rate=10 Mbit/s\nflow=cubic\n@1 s stop=2\n@2 s queue=codel");
     assert_eq!(refused.status, 422, "it does not begin");
     let problems = refused.json()["problems"].clone();
