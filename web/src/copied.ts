@@ -1,6 +1,6 @@
 /** A run of the bench for the command line: the command, and the study. Both are made from the lines that the module reads. */
 
-import { exactTime, flowText, fromLines, lines, readRate, readTime, runTime, settings, timeText, type Change, type Flow, type Setup } from "./setup";
+import { exactRate, exactTime, flowText, fromLines, lines, readRate, readTime, runTime, settings, timeText, type Change, type Flow, type Setup } from "./setup";
 
 /** What a schedule changes at one time. */
 interface Step {
@@ -11,6 +11,8 @@ interface Step {
 /** What the command line and a study can say of the changes, and the changes that they cannot. */
 interface Planned {
   schedule: string | null;
+  /** The rate of the access links, if the schedule would change their default. */
+  access: string | null;
   flows: string[];
   left: Change[];
   /** Lines of changes whose time the page does not read. */
@@ -42,6 +44,31 @@ function scheduledDelay(setup: Setup, rtt: number): string | null {
   return nanoseconds < 0 || nanoseconds % 2 === 1 ? null : exactTime(nanoseconds / 2e9);
 }
 
+/** How many times the bottleneck's rate the access links have by default (crates/cwnd-experiment/src/experiment/topology.rs). */
+const ACCESS = 10;
+/** The greatest rate that the module reads, bit/s. */
+const MOST_RATE = 1e13;
+
+/** The default rate of the run's access links, bit/s; null if the page does not read the rate of the bottleneck. */
+function accessRate(setup: Setup): number | null {
+  const text = other(setup, "rate");
+  if (text !== null && /^unlimited$/i.test(text)) return Infinity;
+  const rate = text === null ? setup.rate : readRate(text);
+  return rate === null ? null : Math.max(rate, Math.min(ACCESS * Math.round(rate), MOST_RATE));
+}
+
+/** Whether the default rate of the access links follows from the steps of a schedule. With an incast or a satellite it does not. */
+function accessFollows(setup: Setup): boolean {
+  return ["dumbbell", "parking-lot"].includes(other(setup, "topology") ?? "dumbbell") && other(setup, "access-rate") === null;
+}
+
+/** The rate of the access links that a schedule must have beside it: its own default is at least twice the rate of its greatest step, and the run's is not. */
+function scheduledAccess(setup: Setup, steps: Step[]): string | null {
+  const access = accessFollows(setup) ? accessRate(setup) : null;
+  const greatest = Math.max(...steps.map(({ rate }) => (rate === undefined ? 0 : readRate(rate)!)));
+  return access !== null && 2 * greatest > access ? exactRate(access) : null;
+}
+
 /** The entry of the list of flows that has the flow with this number, and no other one. */
 function entryOf(flows: Flow[], number: number): number | undefined {
   let left = number;
@@ -67,7 +94,9 @@ function asRun(form: Setup): { setup: Setup; plan: Planned } {
   // The page reads the usual units only, and the module others, too.
   const unread = setup.more.filter((line) => line.startsWith("@"));
   const plan = planned(setup);
-  return { setup: { ...setup, more: setup.more.filter((line) => !unread.includes(line)) }, plan: { ...plan, unread } };
+  const more = setup.more.filter((line) => !unread.includes(line));
+  if (plan.access !== null) more.push(`access-rate=${plan.access}`);
+  return { setup: { ...setup, more }, plan: { ...plan, unread } };
 }
 
 function planned(setup: Setup): Omit<Planned, "unread"> {
@@ -79,14 +108,18 @@ function planned(setup: Setup): Omit<Planned, "unread"> {
     return !step && !stop(flows, setup.flows, change);
   });
   const texts = [...steps].map(([at, { rate, delay }]) => `${runTime(at)}: ${[rate, delay].filter(Boolean).join(", ")}`);
-  return { schedule: texts.length > 0 ? texts.join("; ") : null, flows, left };
+  return { schedule: texts.length > 0 ? texts.join("; ") : null, access: scheduledAccess(setup, [...steps.values()]), flows, left };
 }
 
 /** What the link has from the time of a change on; null if a schedule cannot say it. */
 function stepOf(setup: Setup, change: Change): Step | null {
   // A trace excludes a schedule. The steps of another schedule would set rate and delay back, so they cannot be joined.
   if (setup.trace !== "" || other(setup, "schedule") !== null) return null;
-  if (change.key === "rate") return readRate(change.value) === null ? null : { rate: change.value };
+  if (change.key === "rate") {
+    // Without the rate at the beginning, that of the access links is unknown.
+    const known = readRate(change.value) !== null && (!accessFollows(setup) || accessRate(setup) !== null);
+    return known ? { rate: change.value } : null;
+  }
   const time = readTime(change.value);
   if (time === null) return null;
   const delay = change.key === "rtt" ? scheduledDelay(setup, time) : null;

@@ -17,8 +17,8 @@ import { isBuiltIn, meanRate, Traces, traceWrong } from "./traces";
 import { afterChanges, fromHash, fromLines, lines, newFlow, runsOwn, short, sliders, standard, timeText, toHash, type Change, type Setup, type Sliders } from "./setup";
 import "./style.css";
 
-/** The place that problems of a trace have. */
-const TRACE = "rate_trace";
+/** The setting that problems of a trace have. */
+const TRACE = "rate-trace";
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 100];
 
 class Bench {

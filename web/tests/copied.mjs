@@ -115,6 +115,26 @@ export const stories = ({ address }) => ({
     assert.doesNotMatch(traced, /--schedule/);
   },
 
+  async "a copied rise of the rate leaves the access links as they are in the run"() {
+    const access = (text) => /--access-rate '?(.*?)'? \\\n/.exec(text)?.[1];
+    const raised = (...more) => copied(...whole("flow=cubic", ...more));
+    assert.equal(access(await raised("@2 s rate=80 Mbit/s")), "100 Mbit/s");
+    assert.equal(access(await raised("@2 s rate=51 Mbit/s")), "100 Mbit/s");
+    assert.equal(access(await raised("@2 s rate=50 Mbit/s")), undefined);
+    assert.equal(access(await raised("@1 s rate=1 Mbit/s", "@2 s rtt=20 ms", "@3 s rate=0.3 Gbit/s", "@4 s rate=5 Mbit/s")), "100 Mbit/s");
+    assert.equal(access(await raised("topology=parking-lot", "@2 s rate=80 Mbit/s")), "100 Mbit/s");
+    assert.equal(access(await raised("access-rate=60 Mbit/s", "@2 s rate=80 Mbit/s")), "60 Mbit/s");
+    assert.equal(access(await raised("access-rate=bottleneck", "@2 s rate=80 Mbit/s")), "bottleneck");
+    for (const topology of ["path", "incast"]) assert.equal(access(await raised(`topology=${topology}`, "@2 s rate=80 Mbit/s")), undefined);
+    const satellite = whole("flow=cubic", "topology=satellite", "delay=10 ms", "@2 s rate=80 Mbit/s").filter((line) => !line.startsWith("rtt"));
+    assert.equal(access(await copied(...satellite)), undefined);
+    // The page does not read this rate, so that it does not know whether the change is a rise of this kind.
+    const unread = await copied(...whole("flow=cubic", "@2 s rate=80 Mbit/s").map((line) => (line.startsWith("rate=") ? "rate=10 Mbps" : line)));
+    assert.match(unread, /# The page changed at 2 s: rate=80 Mbit\/s/);
+    const { fromHash, study } = await page();
+    assert.match(study(fromHash(hash(...whole("flow=cubic", "@2 s rate=80 Mbit/s")))), /access-rate = "100 Mbit\/s"/);
+  },
+
   async "a change is copied in whatever unit its time is written"() {
     assert.match(await copied(...whole("flow=cubic", "@500 ms rate=5 Mbit/s")), /--schedule '0\.5 s: 5 Mbit\/s'/);
     assert.match(await copied(...whole("flow=cubic", "@2500000 us stop=1")), /--flow 'cubic; stop=2\.5 s'/);

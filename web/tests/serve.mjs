@@ -71,6 +71,13 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? 
 const long = (page) => page.locator("#store-0");
 const short = (page) => page.locator("#store-1");
 const count = async (entry) => Number(/^([\d,]+) of/.exec(await entry.locator(".count").textContent())[1].replace(",", ""));
+/** Holds the responses with the list of studies back until it is released. */
+async function heldList(page) {
+  let release;
+  const released = new Promise((resolve) => (release = resolve));
+  await page.route("**/api/stores", (route) => released.then(() => route.continue()).catch(() => undefined));
+  return { release };
+}
 const visible = (entry, name) => entry.getByRole("button", { name }).waitFor();
 
 const stories = {
@@ -114,11 +121,14 @@ const stories = {
     await page.waitForFunction(() => document.querySelector("#store-0 .note").textContent.startsWith("Stopped"));
     const stopped = await count(long(page));
     assert.ok(stopped > 0 && stopped < 600, `${stopped} runs`);
+    const list = await heldList(page);
     await long(page).getByRole("button", { name: "Continue" }).click();
     await page.waitForFunction((stopped) => parseInt(document.querySelector("#store-0 .count").textContent) > stopped, stopped);
     await long(page).getByRole("button", { name: "Stop" }).click();
     await visible(long(page), "Continue");
-    // The list is read again a moment after the study has stopped.
+    // The list is read again a moment after the study has stopped. Until then the page shows what the progress said last.
+    assert.ok(await count(long(page)) > stopped, "it shows the former count");
+    list.release();
     await page.waitForFunction((stopped) => parseInt(document.querySelector("#store-0 .count").textContent) > stopped, stopped);
   },
 

@@ -82,7 +82,7 @@ struct Row {
 /// Runs the series that is asked for, or all, or with `--unit` only the systemd unit, or with `--sample` some algorithms in one kernel.
 /// Returns whether each did what it should.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
-    let options = Options::new(arguments, &[KERNEL], &[RECORD, UNIT, SAMPLE])?;
+    let options = options(arguments)?;
     if let Some(why) = obstacle() {
         return Err(why);
     }
@@ -112,6 +112,25 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     let engine_works = !tried_engine || try_engine(&cwnd)?;
     let unit_works = !tried_engine || try_unit(&cwnd)?;
     Ok(engine_works && unit_works && rows.iter().all(|row| row.passed))
+}
+
+/// Reads the options.
+///
+/// # Errors
+/// An option is unknown, or has no effect next to another one.
+fn options(arguments: &[String]) -> Result<Options<'_>, String> {
+    let options = Options::new(arguments, &[KERNEL], &[RECORD, UNIT, SAMPLE])?;
+    for (alone, what) in [(SAMPLE, "a sample"), (UNIT, "the unit")] {
+        let others = [KERNEL, RECORD, UNIT, SAMPLE].into_iter();
+        if let Some(other) =
+            others.filter(|other| *other != alone).find(|other| options.has(other) && options.has(alone))
+        {
+            return Err(format!(
+                "{alone} and {other} exclude each other: {what} is tried in Linux {ENGINE_KERNEL} alone, and nothing of it is recorded"
+            ));
+        }
+    }
+    Ok(options)
 }
 
 /// Returns what keeps this machine from it. What is missing is installed where permitted.
@@ -406,6 +425,21 @@ mod tests {
         assert_eq!((row.release.as_str(), row.loaded, row.carried), ("6.12.95", 2, 1));
         assert_eq!(row.said, ["b: it used 10 % of the path", "c: no BTF"]);
         assert!(read(&lines("nothing"), 3, 1.0).is_err());
+    }
+
+    #[test]
+    fn options_without_effect_are_refused() {
+        let read = |text: &str| {
+            let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            options(&words).map(drop)
+        };
+        for text in ["--sample --kernel 6.18", "--record --sample", "--unit --sample", "--unit --kernel 6.1"]
+        {
+            assert!(read(text).expect_err(text).contains("exclude each other"), "{text}");
+        }
+        for text in ["", "--sample", "--unit", "--kernel 6.18 --record"] {
+            assert_eq!(read(text), Ok(()), "{text}");
+        }
     }
 
     #[test]

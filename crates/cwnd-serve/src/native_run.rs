@@ -9,7 +9,7 @@ use crate::{
 use axum::{body::Body, http::StatusCode};
 use cwnd_scenario::{Engine, Scenario};
 use cwnd_sim::Simulator;
-use cwnd_wasm::{Bench, LineProblem, Setting};
+use cwnd_wasm::{Bench, LineProblem, Setting, names_file};
 use serde_json::json;
 use std::{
     thread,
@@ -25,18 +25,15 @@ pub const SAMPLES: u32 = 1_500;
 /// Flows whose samples are sent: as many as the charts show.
 pub const SHOWN_FLOWS: usize = 8;
 
-/// The setting that names a file.
-const TRACE: &str = "rate-trace";
-
 /// Reads a setting in the form of the bench: settings of `cwnd compare`, one a line.
 ///
 /// # Errors
 /// Everything that is wrong, by line.
 pub fn read(text: &str) -> Result<(Setting, Scenario), Refusal> {
     let key = |line: &str| line.split('=').next().unwrap_or_default().trim().to_owned();
-    if let Some((number, _)) = (1..).zip(text.lines()).find(|(_, line)| key(line) == TRACE) {
+    if let Some((number, line)) = (1..).zip(text.lines()).find(|(_, line)| names_file(&key(line))) {
         let message = "a run of this page reads no files: `cwnd compare` and study files do".to_owned();
-        return Err(Refusal::setting(&[LineProblem { line: number, key: TRACE.to_owned(), message }]));
+        return Err(Refusal::setting(&[LineProblem { line: number, key: key(line), message }]));
     }
     let read =
         Setting::parse(text, "").and_then(|setting| setting.scenario().map(|scenario| (setting, scenario)));
@@ -49,6 +46,7 @@ pub fn read(text: &str) -> Result<(Setting, Scenario), Refusal> {
 /// If the setting is wrong, the simulator refuses it, or it needs too much memory.
 pub fn start(text: &str, workbench: &dyn Workbench, ticket: Ticket) -> Result<Body, Refusal> {
     let (setting, scenario) = read(text)?;
+    setting.check_changes(&scenario).map_err(|problems| Refusal::setting(&problems))?;
     let cost = Simulator.check(&scenario).map_err(|problems| {
         let problems: Vec<LineProblem> = problems.iter().map(LineProblem::anywhere).collect();
         Refusal::setting(&problems)

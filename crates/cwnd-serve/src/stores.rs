@@ -277,14 +277,17 @@ impl Stores {
         }
     }
 
-    /// Returns the study to run: that of a store, or that of its file if the file has changed since, as much of it as was run before.
+    /// Returns the study to run: that of a store, or that of its file if the file has changed since. What the command of the store's runs chose, scale,
+    /// repeats and engine, stays.
     ///
     /// # Errors
     /// If it cannot be read.
     pub fn study_to_run(&self, id: usize) -> Result<StoredStudy, String> {
         let stored = self.study(id)?;
         let Some(file) = self.changed_file(id, &stored) else { return Ok(stored) };
-        let study = self.workbench.load_study(file)?.at_scale(stored.study.scale());
+        let study = self.workbench.load_study(file)?;
+        let store = Store::open(&self.places[id].directory).map_err(|error| error.to_string())?;
+        let study = Results::as_run_before(&study, &store).map_err(|error| error.to_string())?;
         Ok(StoredStudy { study: Arc::new(study), ..stored })
     }
 

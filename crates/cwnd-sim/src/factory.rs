@@ -29,6 +29,11 @@ pub fn registered(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, St
     if spec.name.ends_with(".js") {
         return Err(format!("`{spec}` is a program of the bench in a web page, and only that page runs it"));
     }
+    if spec.name == "policy" {
+        return Err(format!(
+            "`{spec}` is a trained policy of a file, which is not read here: `cwnd compare` and study files run it"
+        ));
+    }
     let Some(info) = cwnd_cc::find(&spec.name) else {
         let known: Vec<&str> = cwnd_cc::all().iter().map(|info| info.name).collect();
         return Err(format!("no algorithm is called \"{}\"; there are {}", spec.name, known.join(", ")));

@@ -4,9 +4,9 @@ use cwnd_cc::CongestionControl;
 use cwnd_experiment::{Buffer, FlowGroup};
 use cwnd_experiment::{ExperimentSpec, LineDelay, Topology};
 use cwnd_scenario::{
-    AlgorithmSpec, Counting, DeliveryTrace, Effects, Engine, EngineError, FlowOutcome, FlowSpec, Helpers,
-    Jitter, JitterShape, Loss, Outcome, Problem, QueueLimit, QueueSpec, Rate, Scenario, Schedule,
-    StackProfile, Time, Traffic,
+    AlgorithmSpec, CoDel, Counting, DeliveryTrace, Discipline, Effects, Engine, EngineError, FlowOutcome,
+    FlowSpec, Helpers, Jitter, JitterShape, Loss, Outcome, Problem, QueueLimit, QueueSpec, Rate, Scenario,
+    Schedule, StackProfile, Time, Traffic,
 };
 use cwnd_sim::{FlowState, Options, Simulation, Simulator, registered, run_with, run_with_options};
 use std::sync::{
@@ -293,6 +293,15 @@ fn a_new_queue_applies_to_arrivals_and_leaves_what_waits() {
     simulation.run_until(Time(1));
     let counting = Counting::WaitingOnly;
     simulation.set_queue(0, QueueSpec::drop_tail(QueueLimit::Packets(0), counting)).unwrap();
+    let mut other = QueueSpec::drop_tail(QueueLimit::Packets(0), counting);
+    other.discipline = Discipline::CoDel(CoDel::default());
+    let text = message(simulation.set_queue(0, other));
+    assert!(
+        text.contains(
+            "links[0].queue: its queue is drop-tail and cannot become another discipline during a run"
+        ),
+        "{text}"
+    );
     assert_eq!(simulation.queue_length(0), 3);
     simulation.run_until(Time(20 * MS));
     assert_eq!((simulation.queue_length(0), simulation.outcome().links[0].dropped), (0, 0));

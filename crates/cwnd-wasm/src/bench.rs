@@ -1,8 +1,8 @@
 //! A run: made from a setting, run piece by piece, sampled, and changed during it.
 
 use crate::json::Json;
-use crate::setting::{CHANGE_QUEUES, Change, LineProblem, Setting, flow_index};
-use cwnd_scenario::{EngineError, LinkSpec, QueueLimit, Rate, Scenario, Time};
+use crate::setting::{Change, LineProblem, Setting, flow_index};
+use cwnd_scenario::{EngineError, LinkSpec, Problem, QueueLimit, Rate, Scenario, Time};
 use cwnd_sim::{Factory, Simulation};
 
 /// A run with its samples.
@@ -55,7 +55,7 @@ impl Bench {
     /// Everything that is impossible.
     pub fn with_factory(setting: Setting, factory: Factory<'_>) -> Result<Bench, Vec<LineProblem>> {
         let scenario = setting.scenario()?;
-        setting.check_changes(scenario.flows.len())?;
+        setting.check_changes(&scenario)?;
         Bench::of_scenario(scenario, Some(setting), factory)
     }
 
@@ -114,7 +114,7 @@ impl Bench {
     /// Changes a setting now: a line such as `rate=10 Mbit/s`, or `stop=2`.
     ///
     /// # Errors
-    /// See [`Setting::changed`]. The run is as it was, unless one of several links refused.
+    /// See [`Setting::changed`]; or a link refuses. The run is as it was, unless packets could go round in no time after one of several links has changed.
     pub fn change(&mut self, line: &str) -> Result<(), Vec<LineProblem>> {
         let text = format!("@0 s {line}");
         let change = Setting::parse(&text, "")?.changes.remove(0);
@@ -182,16 +182,15 @@ impl Bench {
             let message = "a run of a study does not change".to_owned();
             return Err(vec![LineProblem { line: 0, key: change.key.clone(), message }]);
         };
-        // A change that a link refuses is not part of the next one.
+        // A change that the simulator refuses is not part of the next one.
         let mut changed = setting.clone();
-        let next = changed.changed(&change.key, &change.value)?;
-        let failed = |problem| vec![LineProblem::anywhere(&problem)];
-        for (id, new) in next.network.links.iter().enumerate() {
-            let old = self.scenario.network.links[id].clone();
-            // Access links follow from the first rate and stay, as they do with a schedule, which is what a change is elsewhere.
-            if !["bottleneck", "hop-"].iter().any(|of_path| old.name.starts_with(of_path)) {
-                continue;
-            }
+        let links = changed.change_links(&change.key, &change.value, &self.scenario.network.links)?;
+        // The simulator names a link by its number, which no setting does.
+        let failed = |problem: Problem| {
+            vec![LineProblem { line: 0, key: change.key.clone(), message: problem.message }]
+        };
+        for (id, new) in links {
+            let old = &self.scenario.network.links[id];
             let simulation = &mut self.simulation;
             if old.rate != new.rate {
                 simulation.set_rate(id, new.rate).map_err(failed)?;
@@ -202,12 +201,10 @@ impl Bench {
             if old.loss != new.loss {
                 simulation.set_loss(id, new.loss.clone()).map_err(failed)?;
             }
-            // Another rate or round-trip time changes the meaning of a buffer in BDPs, but not the buffer that is there: a schedule keeps it.
-            let queue = if CHANGE_QUEUES.contains(&change.key.as_str()) { new.queue } else { old.queue };
-            if old.queue != queue {
-                simulation.set_queue(id, queue).map_err(failed)?;
+            if old.queue != new.queue {
+                simulation.set_queue(id, new.queue).map_err(failed)?;
             }
-            self.scenario.network.links[id] = LinkSpec { queue, ..new.clone() };
+            self.scenario.network.links[id] = new;
         }
         *setting = changed;
         Ok(())

@@ -1,7 +1,12 @@
 //! The text that describes a run: settings of `cwnd compare` and their changes, one a line.
 
+mod link_changes;
+
 use crate::json::Json;
-use cwnd_experiment::{ExperimentSpec, settings};
+use cwnd_experiment::{
+    ExperimentSpec,
+    settings::{self, SettingKind},
+};
 use cwnd_scenario::{DeliveryTrace, Problem, Scenario, Time};
 use std::collections::BTreeMap;
 
@@ -64,9 +69,6 @@ pub const CHANGEABLE: [&str; 10] = [
     "reverse-loss",
 ];
 
-/// Of these, settings that change queues.
-pub(crate) const CHANGE_QUEUES: [&str; 3] = ["buffer", "queue", "reverse-buffer"];
-
 impl Default for Setting {
     fn default() -> Setting {
         Setting { spec: ExperimentSpec::default(), seed: 1, changes: Vec::new() }
@@ -102,10 +104,17 @@ impl Setting {
             let message = format!("the run ends at {end}: a change must come before that");
             problems.push(LineProblem { line: late.line, key: late.key.clone(), message });
         }
-        let read = setting.spec.read_traces(&mut |name| {
-            DeliveryTrace::parse(name, trace).map_err(|error| format!("the trace `{name}`: {error}"))
+        let given = setting.spec.forward.trace.as_ref().map(|file| file.path.clone());
+        let traces = setting.spec.read_traces(&mut |name| match given.as_deref() == Some(name) {
+            true => DeliveryTrace::parse(name, trace).map_err(|error| format!("the trace `{name}`: {error}")),
+            false => Err(no_file(name)),
         });
-        problems.extend(read.err().map(|problem| LineProblem::anywhere(&problem)));
+        let sizes = setting.spec.read_sizes(&mut |name| Err(no_file(name)));
+        for problem in [traces, sizes].into_iter().filter_map(Result::err) {
+            let key = problem.place.replace('_', "-");
+            let line = once.get(key.as_str()).copied().unwrap_or(0);
+            problems.push(LineProblem { line, key, message: problem.message });
+        }
         if problems.is_empty() { Ok(setting) } else { Err(problems) }
     }
 
@@ -118,17 +127,22 @@ impl Setting {
         scenario.map_err(|problems| problems.iter().map(LineProblem::anywhere).collect())
     }
 
-    /// Checks that all changes are possible one after the other in a run with this many flows.
+    /// Checks that all changes are possible one after the other in a run of this scenario, which is that of the setting.
     ///
     /// # Errors
     /// Everything that is impossible, by line.
-    pub fn check_changes(&self, flows: usize) -> Result<(), Vec<LineProblem>> {
+    pub fn check_changes(&self, scenario: &Scenario) -> Result<(), Vec<LineProblem>> {
         let mut setting = self.clone();
+        let mut links = scenario.network.links.clone();
         let mut problems = Vec::new();
         for change in &self.changes {
             let checked = match change.key.as_str() {
-                "stop" => flow_index(&change.value, flows).map(drop).map_err(|problem| vec![problem]),
-                key => setting.changed(key, &change.value).map(drop),
+                "stop" => {
+                    flow_index(&change.value, scenario.flows.len()).map(drop).map_err(|problem| vec![problem])
+                }
+                key => setting
+                    .change_links(key, &change.value, &links)
+                    .map(|changed| changed.into_iter().for_each(|(id, link)| links[id] = link)),
             };
             problems.extend(change.place(checked.err().unwrap_or_default()));
         }
@@ -212,6 +226,15 @@ impl LineProblem {
         });
         json.into_text()
     }
+}
+
+/// Returns whether a setting names a file.
+pub fn names_file(key: &str) -> bool {
+    settings::find(key).is_some_and(|setting| setting.kind == SettingKind::File)
+}
+
+fn no_file(name: &str) -> String {
+    format!("a run of a page does not read the file `{name}`: `cwnd compare` and study files do")
 }
 
 /// Returns why a setting cannot change during a run.

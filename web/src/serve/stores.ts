@@ -81,6 +81,8 @@ class Entry {
   private summary: StoreSummary | null = null;
   /** Runs that were there when the study that is on began. */
   private present = 0;
+  /** Runs that are done by the progress of the study, until the list is read again. */
+  private counted = 0;
 
   constructor(private readonly failed: (error: unknown) => void) {
     this.start = make("button", { type: "button", class: "primary", click: () => void this.order("start", this.start) }, "Start");
@@ -94,6 +96,7 @@ class Entry {
   show(summary: StoreSummary): void {
     const changed = this.summary !== null && this.summary.done !== summary.done;
     this.summary = summary;
+    this.counted = 0;
     this.element.id = `store-${summary.id}`;
     this.title.replaceChildren(summary.title, make("span", {}, summary.name ? ` ${summary.name}` : ""));
     const facts = summary.name === null ? [] : [
@@ -119,11 +122,12 @@ class Entry {
     const summary = this.summary;
     if (!summary || summary.problem !== null) return;
     const on = progress !== null && isOn(progress);
-    let done = summary.done;
     if (on) {
       if (progress.total > 0) this.present = summary.runs - progress.total;
-      done = Math.max(done, this.present + progress.stored - progress.failed);
+      this.counted = this.present + progress.stored - progress.failed;
     }
+    // The list was read up to some seconds ago, also at the moment in which the study stops.
+    const done = Math.max(summary.done, this.counted);
     const left = progress?.left_s == null || !on ? "" : `, about ${duration(progress.left_s)} left`;
     const failures = on ? progress.failed : summary.failed;
     const text = `${done.toLocaleString("en")} of ${summary.runs.toLocaleString("en")} runs done${failures > 0 ? `, ${failures.toLocaleString("en")} failed` : ""}${left}`;
@@ -135,8 +139,8 @@ class Entry {
     const said = [progress === null ? "" : message(progress), changed].filter((text) => text !== "");
     this.message.replaceChildren(inline(said.join(" ")));
     this.message.classList.toggle("wrong", progress?.phase === "failed");
-    const complete = summary.done >= summary.runs && summary.changed === null;
-    this.start.textContent = summary.done > 0 ? "Continue" : "Start";
+    const complete = done >= summary.runs && summary.changed === null;
+    this.start.textContent = done > 0 ? "Continue" : "Start";
     this.start.setAttribute("aria-label", `${this.start.textContent}: ${summary.title}`);
     this.start.hidden = on || complete;
     this.start.disabled = busy;

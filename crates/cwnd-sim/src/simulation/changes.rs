@@ -80,7 +80,8 @@ impl Simulation<'_> {
                 .set_queue(&queue)
                 .map_err(|message| Problem { place: format!("links[{link}].queue"), message })?,
             Link::ClosedForm(_) if queue.discipline != Discipline::DropTail => {
-                return Err(missing_in_scenario(link, "another discipline than drop-tail"));
+                let message = "its queue is drop-tail and cannot become another discipline during a run: give the scenario's link that queue";
+                return Err(Problem { place: format!("links[{link}].queue"), message: message.to_owned() });
             }
             Link::ClosedForm(link) => link.set_queue(self.now, &queue),
         }
@@ -271,7 +272,7 @@ fn missing_in_scenario(link: LinkId, what: &str) -> Problem {
     Problem {
         place: format!("links[{link}]"),
         message: format!(
-            "it began without {what}, and cannot have it later: give it that from the beginning"
+            "it began without {what} and cannot get one during a run: give it to the scenario's link"
         ),
     }
 }

@@ -38,6 +38,21 @@ impl Results {
         }
     }
 
+    /// Returns a study, such as that of a file that has changed since, as the study of a store was last run: at the same scale, and with the repeats and the
+    /// engine of that run where its command chose others than its file says.
+    ///
+    /// # Errors
+    /// If the store has no study, or the engine has no cell of this one.
+    pub fn as_run_before(study: &Study, store: &Store) -> Result<Study, StoreError> {
+        let kept = kept(store)?;
+        let written = written_study(&store.place(), &kept, Defaults::Current)?;
+        let mut again = study.at_scale(kept.scale);
+        if kept.repeats != written.repeats {
+            again.repeats = kept.repeats;
+        }
+        on_chosen_engine(&store.place(), again, chosen_engine(&kept, &written))
+    }
+
     /// What a store has of the study that was last run in it.
     ///
     /// # Errors
@@ -225,23 +240,77 @@ fn kept(store: &Store) -> Result<KeptStudy, StoreError> {
     })
 }
 
-/// The study of a store, as it was run. Algorithms are not checked: these have been run, whether or not they are still
-/// there.
+/// The study of a store, as it was run.
 fn kept_study(directory: &Path, kept: &KeptStudy, defaults: Defaults) -> Result<Study, StoreError> {
+    let mut study = written_study(directory, kept, defaults)?;
+    let engine = chosen_engine(kept, &study);
+    study.repeats = kept.repeats;
+    on_chosen_engine(directory, study, engine)
+}
+
+/// The study of a store at its scale, as its text has it. Algorithms are not checked: these have been run, whether or not they are still
+/// there.
+fn written_study(directory: &Path, kept: &KeptStudy, defaults: Defaults) -> Result<Study, StoreError> {
     let file = directory.join("study.toml");
     let read = |path: &str| inputs::read(directory, path);
-    let mut study =
+    let study =
         Study::parse_with(&kept.name, &file.display().to_string(), &kept.text, &|_| Ok(()), defaults, &read)
             .map_err(|error| {
                 StoreError::new(directory, StoreErrorKind::Foreign, format!("its study: {error}"))
             })?;
-    study = study.at_scale(kept.scale);
-    study.repeats = kept.repeats;
-    // A study may have been run by another engine than the file says, or by one alone of those that it names.
-    match kept.provenance.engine.parse::<EngineKind>().ok().filter(|engine| study.engines() != [*engine]) {
+    Ok(study.at_scale(kept.scale))
+}
+
+/// Returns the engine by which a study was run, if it is another one than its text says, or one alone of those that the text names.
+fn chosen_engine(kept: &KeptStudy, written: &Study) -> Option<EngineKind> {
+    kept.provenance.engine.parse::<EngineKind>().ok().filter(|engine| written.engines() != [*engine])
+}
+
+fn on_chosen_engine(directory: &Path, study: Study, engine: Option<EngineKind>) -> Result<Study, StoreError> {
+    match engine {
         None => Ok(study),
         Some(engine) => study
             .on_engine(engine)
             .map_err(|why| StoreError::new(directory, StoreErrorKind::Foreign, format!("its study: {why}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RunScale;
+
+    const TEXT: &str = "title = \"A\"\nquestion = \"B\"\n[run]\nrepeats = 5\nmetrics = [\"throughput_bps\"]\n[[axes]]\nname = \"algorithm\"\n\
+                        key = \"algorithm\"\nvalues = [\"cubic\"]\n[quick]\nrepeats = 2\n";
+
+    #[test]
+    fn a_changed_study_has_what_the_command_before_chose() {
+        let read = |text: &str| Study::parse("a", "a.toml", text, &|_| Ok(())).expect("it is a study");
+        let changed = read(&TEXT.replace("repeats = 5", "repeats = 6").replace("repeats = 2", "repeats = 3"));
+        let again = |scale, repeats, engine: &str| {
+            let mut store = Store::in_memory();
+            let provenance = Provenance { engine: engine.to_owned(), ..Provenance::default() };
+            let kept = KeptStudy {
+                name: "a".to_owned(),
+                text: TEXT.to_owned(),
+                scale,
+                repeats,
+                keys: Vec::new(),
+                provenance,
+            };
+            store.keep_study(&kept).expect("it is kept");
+            let study = Results::as_run_before(&changed, &store).expect("it can be run again");
+            (study.scale(), study.repeats, study.engines())
+        };
+        let sim = vec![EngineKind::Sim];
+        assert_eq!(
+            again(RunScale::Paper, 5, "sim"),
+            (RunScale::Paper, 6, sim.clone()),
+            "the file has these repeats"
+        );
+        assert_eq!(again(RunScale::Paper, 7, "sim"), (RunScale::Paper, 7, sim.clone()));
+        assert_eq!(again(RunScale::Quick, 2, "sim"), (RunScale::Quick, 3, sim.clone()));
+        assert_eq!(again(RunScale::Quick, 9, "sim"), (RunScale::Quick, 9, sim));
+        assert_eq!(again(RunScale::Paper, 7, "kernel"), (RunScale::Paper, 7, vec![EngineKind::Kernel]));
     }
 }

@@ -69,10 +69,29 @@ fn what_is_wrong_with_a_setting_is_said_by_line() {
         "{problems}"
     );
 
-    let refused = server.post("/api/simulation", "rtt=40 ms\nrate-trace=lte.trace\nflow=cubic");
+    for (file, wanted) in [
+        ("rate-trace=lte.trace", "reads no files"),
+        ("reverse-rate-trace=lte.trace", "reads no files"),
+        ("short-flows=cubic; load=20 %; size=sizes.csv", "does not read the file `sizes.csv`"),
+    ] {
+        let refused = server.post("/api/simulation", &format!("rtt=40 ms\n{file}\nflow=cubic"));
+        let problem = refused.json()["problems"][0].clone();
+        assert_eq!((refused.status, &problem["line"]), (422, &2.into()), "{problem}");
+        assert!(problem["message"].as_str().is_some_and(|text| text.contains(wanted)), "{problem}");
+    }
+
+    let refused = server.post("/api/simulation", "flow=policy:file=aurora.json");
     let problem = refused.json()["problems"][0].clone();
-    assert_eq!((refused.status, &problem["line"]), (422, &2.into()), "{problem}");
-    assert!(problem["message"].as_str().is_some_and(|text| text.contains("reads no files")), "{problem}");
+    assert_eq!(refused.status, 422, "{problem}");
+    let message = problem["message"].as_str().unwrap_or_default();
+    assert!(message.contains("`cwnd compare` and study files run it"), "{problem}");
+
+    let refused = server.post("/api/simulation", "rate=10 Mbit/s\nflow=cubic\n@1 s stop=2\n@2 s queue=codel");
+    assert_eq!(refused.status, 422, "it does not begin");
+    let problems = refused.json()["problems"].clone();
+    assert_eq!((&problems[0]["line"], &problems[1]["line"]), (&3.into(), &4.into()), "{problems}");
+    let message = problems[1]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("the queue is drop-tail and cannot become codel during a run"), "{problems}");
 }
 
 /// Opens a run as soon as there is a place for it.

@@ -84,6 +84,29 @@ fn a_changed_study_file_is_run_as_it_is_now() {
 }
 
 #[test]
+fn a_changed_study_file_is_run_with_the_options_of_the_runs_before() {
+    let server = Server::start();
+    let directory = server.directory.path();
+    let ran = command(directory)
+        .args(["run", "study.toml", "--repeats", "3", "--quiet"])
+        .output()
+        .expect("cwnd runs");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let listed = || server.get("/api/stores").json()[0].clone();
+    assert_eq!((&listed()["done"], &listed()["runs"]), (&6.into(), &6.into()));
+
+    let file = directory.join("study.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("\"newreno\"]", "\"newreno\", \"vegas\"]")).unwrap();
+    assert_eq!(listed()["changed"], "study.toml");
+    assert_eq!(server.post("/api/stores/0/start", "").status, 202);
+    let ended = wait(&server, |event| event["phase"] == "done" || event["phase"] == "failed");
+    assert_eq!((&ended["phase"], &ended["total"]), (&"done".into(), &3.into()), "{ended}");
+    assert_eq!((&listed()["done"], &listed()["runs"]), (&9.into(), &9.into()));
+    assert_eq!(server.get("/api/stores/0").json()["command"], "cwnd run study.toml --repeats 3");
+}
+
+#[test]
 fn a_server_that_is_killed_leaves_a_store_that_continues() {
     let server = Server::start();
     assert_eq!(server.post("/api/stores/0/start", "").status, 202);

@@ -1,0 +1,92 @@
+//! What a changed setting does to the links of a run, and what links refuse.
+
+use super::{LineProblem, Setting};
+use cwnd_scenario::{Discipline, LinkId, LinkSpec, QueueSpec, Schedule};
+use std::mem::discriminant;
+
+/// How the builders of networks end the name of a link in reverse.
+const REVERSE: &str = "-reverse";
+
+impl Setting {
+    /// Changes a setting during a run with these links, and returns the links that it changes, as they are from now on.
+    ///
+    /// # Errors
+    /// The value is invalid, the setting cannot change during a run, or a link refuses. The setting is then as before.
+    pub(crate) fn change_links(
+        &mut self,
+        key: &str,
+        value: &str,
+        links: &[LinkSpec],
+    ) -> Result<Vec<(LinkId, LinkSpec)>, Vec<LineProblem>> {
+        let mut changed = self.clone();
+        let described = changed.changed(key, value)?.network.links;
+        let mut all = Vec::new();
+        // Access links follow from the first rate and stay. A schedule of greater rates has wider ones by default, so that the page copies a run with
+        // the rate of its own.
+        for (id, (old, new)) in
+            links.iter().zip(described).enumerate().filter(|(_, (old, _))| is_of_path(old))
+        {
+            let new = LinkSpec { queue: changed.queue_after(key, old, &new), ..new };
+            if let Some(message) = refusal(old, &new) {
+                return Err(vec![LineProblem { line: 0, key: key.to_owned(), message }]);
+            }
+            if *old != new {
+                all.push((id, new));
+            }
+        }
+        *self = changed;
+        Ok(all)
+    }
+
+    /// Returns the queue of a link after this setting has changed; `described` is the link that all settings describe now.
+    ///
+    /// A buffer in BDPs is computed again only where the buffer is what changed: another rate or round-trip time leaves the queue that is there as it is, as a
+    /// schedule does.
+    fn queue_after(&self, key: &str, old: &LinkSpec, described: &LinkSpec) -> QueueSpec {
+        let new = described.queue;
+        let is_reverse = old.name.ends_with(REVERSE);
+        match key {
+            "queue" => QueueSpec { discipline: new.discipline, ..old.queue },
+            // A buffer is that of both directions, unless the reverse has its own.
+            "buffer" if !is_reverse || self.spec.reverse.buffer.is_none() => new,
+            "reverse-buffer" if is_reverse => new,
+            _ => old.queue,
+        }
+    }
+}
+
+/// Whether settings that can change are those of this link.
+fn is_of_path(link: &LinkSpec) -> bool {
+    ["bottleneck", "hop-"].iter().any(|of_path| link.name.starts_with(of_path))
+}
+
+/// Returns why a link cannot become another one during a run.
+fn refusal(old: &LinkSpec, new: &LinkSpec) -> Option<String> {
+    if old.rate != new.rate && matches!(old.schedule, Some(Schedule::Trace(_))) {
+        let trace = if old.name.ends_with(REVERSE) { "reverse-rate-trace" } else { "rate-trace" };
+        return Some(format!(
+            "the rate cannot change during a run, because the delivery trace of `{trace}` says when packets leave; the delay can: leave out the \
+             trace or this change"
+        ));
+    }
+    match (old.queue.discipline, new.queue.discipline) {
+        (Discipline::FqCoDel(old), Discipline::FqCoDel(new)) if old.queues.max(1) != new.queues.max(1) => {
+            Some(format!(
+                "the number of FQ-CoDel's queues cannot change during a run, because packets wait in them: it must stay {}",
+                old.queues.max(1)
+            ))
+        }
+        (old, new) if discriminant(&old) != discriminant(&new) => Some(format!(
+            "the queue is {} and cannot become {} during a run; its parameters and its limit can change: give the queue at the beginning",
+            name(old),
+            name(new)
+        )),
+        _ => None,
+    }
+}
+
+/// Returns the name of a queue discipline as settings call it, without its parameters.
+fn name(discipline: Discipline) -> String {
+    let text = discipline.to_string();
+    text.split(':').next().unwrap_or_default().to_owned()
+}
