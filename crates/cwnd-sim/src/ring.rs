@@ -203,6 +203,8 @@ impl Ring {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cwnd_link::{Purpose, Stream};
+    use std::collections::VecDeque;
 
     fn at(at: u64) -> Packet {
         Packet { at, ..Packet::default() }
@@ -230,5 +232,44 @@ mod tests {
         });
         assert_eq!(ring.iter().last().map(|packet| (packet.at, packet.size)), Some((next_in - 1, 7)));
         assert_eq!(ring.first().map(|packet| packet.at), Some(next_out));
+    }
+    /// Slices of slots and free places, with other calls between them, against a queue of the standard library.
+    #[test]
+    fn slices_hold_what_lies_together() {
+        let mut stream = Stream::new(1, Purpose::Queue, 0);
+        let mut below = |most: usize| (stream.next_u64() % most as u64) as usize;
+        let (mut ring, mut model) = (Ring::default(), VecDeque::new());
+        let (mut wrapped, mut none_free) = (0, 0);
+        for n in 0..20_000 {
+            match below(4) {
+                0 => {
+                    ring.push(at(n));
+                    model.push_back(n);
+                }
+                1 => {
+                    let places = ring.free_places();
+                    none_free += u32::from(places.is_empty());
+                    let taken = below(places.len().min(8) + 1);
+                    places[..taken].fill(at(n).to_words());
+                    ring.extend(taken);
+                    model.extend(std::iter::repeat_n(n, taken));
+                }
+                2 => {
+                    let slots = ring.first_slots();
+                    assert!(slots.iter().map(|words| &words[0]).eq(model.iter().take(slots.len())));
+                    assert_eq!(slots.is_empty(), model.is_empty());
+                    wrapped += u32::from(slots.len() < model.len());
+                    let taken = below(slots.len() + 1);
+                    ring.skip_all(taken);
+                    model.drain(..taken);
+                }
+                _ => {
+                    let until = n - below(9).min(n as usize) as u64;
+                    assert_eq!(ring.has_many_before(until), model.get(2).is_some_and(|third| *third < until));
+                }
+            }
+            assert!(ring.iter().map(|packet| packet.at).eq(model.iter().copied()), "step {n}");
+        }
+        assert!(wrapped > 100 && none_free > 0, "{wrapped}, {none_free}");
     }
 }

@@ -111,7 +111,8 @@ pub trait SharedRunner: Send + Sync {
     fn run_link(&self, stages: &mut Stages, run: &LinkRun<'_>) -> u64;
 }
 
-/// Runs each stage packet by packet.
+/// Runs each stage without shortcuts: packet by packet, but for alike ones that a link in closed form lets
+/// [cross together](ClosedForm::cross_alike).
 pub struct GeneralPath;
 
 impl StageRunner for GeneralPath {
@@ -222,7 +223,7 @@ impl Exit for IntoRings {
         _: u64,
         until: u64,
     ) -> Option<Burst> {
-        /// What a queue without marks sees of a packet's size and flags.
+        /// What matters of a packet's size and flags as long as no limit is in sight.
         const KIND: u64 = 0xFFFF | ((BARE | LOST) as u64) << 16;
         let RunningNet { net, rings, .. } = running;
         let ring = link.next.of(rings[input as usize].first_channel()?);

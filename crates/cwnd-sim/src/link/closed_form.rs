@@ -541,3 +541,6 @@ impl ClosedForm {
         (1..n).map(|i| u128::from(self.departures[(self.count - n + i - 1) & mask].at - t)).sum()
     }
 }
+
+#[cfg(test)]
+mod tests;
