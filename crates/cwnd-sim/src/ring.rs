@@ -138,6 +138,10 @@ impl Ring {
     #[inline(always)]
     pub fn extend(&mut self, packets: usize) {
         self.tail = self.after(self.tail, packets as u32);
+        debug_assert!((0..packets).all(|n| {
+            let [at, before] = [n, n + 1].map(|n| self.nth_from_end(n).map(|packet| packet.at));
+            before <= at
+        }));
     }
 
     /// Removes the first packet. There must be one.
@@ -233,6 +237,7 @@ mod tests {
         assert_eq!(ring.iter().last().map(|packet| (packet.at, packet.size)), Some((next_in - 1, 7)));
         assert_eq!(ring.first().map(|packet| packet.at), Some(next_out));
     }
+
     /// Slices of slots and free places, with other calls between them, against a queue of the standard library.
     #[test]
     fn slices_hold_what_lies_together() {

@@ -414,6 +414,7 @@ impl Exit for InlineExit<'_> {
             if at >= until || rest >> 32 != self.full || (sequence >> 32) as u32 != channel {
                 break;
             }
+            // After a packet about which the link has to decide, the rest of the burst goes one by one.
             if std::mem::take(&mut many) {
                 let (slots, places) = (head.first_slots(), acks.free_places());
                 let alike = slots.iter().zip(&mut *places).map_while(|([at, _, sequence, rest], place)| {

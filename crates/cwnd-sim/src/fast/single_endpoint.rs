@@ -293,6 +293,7 @@ impl Emit for OutputPort<'_> {
         let mut left = count as usize;
         while left > 0 {
             let rest_of = |left| if left == 1 { rest | u64::from(last) << 48 } else { rest };
+            // Fewer packets take longer to begin together than to go one by one.
             if left > 2 {
                 let places = self.behind.free_places().iter_mut().take(left).enumerate().map(|(i, place)| {
                     *place = [0, sent, after(sequence, i as u32), rest_of(left - i)];
