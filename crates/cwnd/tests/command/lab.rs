@@ -3,6 +3,8 @@
 mod link;
 
 use super::{cwnd, text};
+use rustix::mount::{MountFlags, MountPropagationFlags};
+use rustix::thread::UnshareFlags;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
@@ -41,9 +43,20 @@ fn wrong_flags_say_what_would_be_right() {
     }
 }
 
+/// Gives this thread, and the programs that it starts, a `/run` of their own: every link removes the names of those that were killed, also
+/// a link of another test.
+fn own_records() {
+    // SAFETY: `NEWNS` closes no file and leaves the memory as it is.
+    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }.expect("root may have its own mounts");
+    let kept_here = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    rustix::mount::mount_change("/", kept_here).expect("mounts can be private");
+    rustix::mount::mount("none", "/run", "tmpfs", MountFlags::empty(), None).expect("root may mount a tmpfs");
+}
+
 #[test]
 #[ignore = "needs root, TUN devices and ip"]
 fn a_link_is_found_by_name_and_leaves_nothing_even_when_killed() {
+    own_records();
     let folder = tempfile::tempdir().unwrap();
     let pcap = folder.path().join("link.pcapng");
     let name = format!("cwnd-command-{}", std::process::id());
