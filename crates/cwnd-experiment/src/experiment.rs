@@ -219,7 +219,7 @@ impl ExperimentSpec {
         let mut scenario = Scenario {
             flows: owners.iter().zip(times).zip(built.routes).map(flow).collect(),
             arrivals,
-            network: built.network,
+            network: built.network.into(),
             stack,
             duration: self.duration,
             warm_up: self.warm_up,

@@ -114,8 +114,9 @@ impl PathRanges {
                 nodes: vec!["sender".to_owned(), "receiver".to_owned()],
                 links: vec![forward, reverse],
                 bottleneck: 0,
-            },
-            flows: vec![agent_flow()],
+            }
+            .into(),
+            flows: vec![agent_flow()].into(),
             arrivals: None,
             stack: self.stack(),
             duration: LONGEST,

@@ -119,7 +119,8 @@ pub fn smallest() -> Scenario {
             nodes: vec!["sender".into(), "receiver".into()],
             links: vec![link("there", 0, 1), link("back", 1, 0)],
             bottleneck: 0,
-        },
+        }
+        .into(),
         flows: vec![FlowSpec {
             algorithm: AlgorithmSpec { name: "newreno".into(), ..AlgorithmSpec::default() },
             route: vec![0],
@@ -134,7 +135,8 @@ pub fn smallest() -> Scenario {
             reverse: false,
             receiver: ReceiverBehaviour::Honest,
             transport: Transport::Tcp,
-        }],
+        }]
+        .into(),
         arrivals: None,
         stack: Stack::linux(1500, true, 100),
         duration: Time::from_secs(1),

@@ -19,6 +19,7 @@ pub mod notation;
 mod outcome;
 mod rng;
 mod scenario;
+mod shared;
 mod stack;
 mod traffic;
 mod units;
@@ -39,6 +40,7 @@ pub use scenario::{
     AlgorithmSpec, Arrivals, FlowSpec, MAX_FLOWS, MAX_SAMPLES, ReceiverBehaviour, Scenario, Ties, Transport,
     is_reserved_group, registered_name,
 };
+pub use shared::Shared;
 pub use stack::{AccurateEcn, DelayedAck, Ecn, EcnPeer, Recovery, Stack, StackProfile};
 pub use traffic::{Distribution, FlowSizes, Quantity, SizeTable, SizeTableError, Traffic, Workload};
 pub use units::{ByteSize, Decimal, NotInteger, Probability, Rate, Time, UnitError};

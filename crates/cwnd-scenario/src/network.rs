@@ -84,6 +84,11 @@ impl LinkSpec {
             && self.effects == Effects::default()
     }
 
+    /// Returns whether it has a name that decides nothing: that of its delivery trace.
+    pub(crate) fn has_label(&self) -> bool {
+        matches!(&self.schedule, Some(Schedule::Trace(trace)) if !trace.name.is_empty())
+    }
+
     /// Returns whether the link decides about packets at random.
     pub fn is_random(&self) -> bool {
         let queue = match self.queue.discipline {

@@ -10,7 +10,7 @@ pub use arrivals::Arrivals;
 pub use receiver::ReceiverBehaviour;
 pub use transport::Transport;
 
-use crate::{LinkId, LinkSpec, Network, Purpose, Schedule, Stack, Stream, Time, Traffic};
+use crate::{LinkId, LinkSpec, Network, Purpose, Schedule, Shared, Stack, Stream, Time, Traffic};
 use serde::{Deserialize, Serialize};
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
@@ -20,14 +20,14 @@ pub const MAX_FLOWS: u32 = 100_000;
 /// The most samples of a run.
 pub const MAX_SAMPLES: u64 = 10_000_000;
 
-/// Everything that decides a result.
+/// Everything that decides a result. Clones share what is large.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Scenario {
     /// Nodes and links.
-    pub network: Network,
+    pub network: Shared<Network>,
     /// The flows, in the order in which ties between them are broken; short ones come last.
-    pub flows: Vec<FlowSpec>,
+    pub flows: Shared<Vec<FlowSpec>>,
     /// Of what the short flows among them were drawn, if there are any: another seed has others.
     pub arrivals: Option<Arrivals>,
     /// The stack that every flow runs on.
@@ -89,9 +89,8 @@ impl Display for Ties {
 impl Scenario {
     /// Returns whether it has names that decide nothing: those of groups and of delivery traces.
     pub fn has_labels(&self) -> bool {
-        let has_name = |schedule: &Option<Schedule>| matches!(schedule, Some(Schedule::Trace(trace)) if !trace.name.is_empty());
         self.flows.iter().any(|flow| flow.group.is_some())
-            || self.network.links.iter().any(|link| has_name(&link.schedule))
+            || self.network.links.iter().any(LinkSpec::has_label)
     }
 
     /// Returns the scenario without these names ([`Scenario::has_labels`]).
@@ -103,12 +102,18 @@ impl Scenario {
 
     /// Removes these names, and returns those of the flows' groups, flow by flow.
     pub fn take_labels(&mut self) -> Vec<Option<String>> {
-        for link in &mut self.network.links {
-            if let Some(Schedule::Trace(trace)) = &mut link.schedule {
-                trace.name.clear();
+        // What has no names stays shared with clones.
+        if self.network.links.iter().any(LinkSpec::has_label) {
+            for link in &mut self.network.links {
+                if let Some(Schedule::Trace(trace)) = &mut link.schedule {
+                    trace.name.clear();
+                }
             }
         }
-        self.flows.iter_mut().map(|flow| flow.group.take()).collect()
+        match self.flows.iter().any(|flow| flow.group.is_some()) {
+            true => self.flows.iter_mut().map(|flow| flow.group.take()).collect(),
+            false => vec![None; self.flows.len()],
+        }
     }
 
     /// The same with another seed, and so with other short flows.

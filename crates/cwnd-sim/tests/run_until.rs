@@ -156,7 +156,8 @@ fn a_warm_up_is_not_counted() {
     let mut plain = scenario();
     // One flow ends in the warm-up, and one starts after it.
     plain.flows[0].bytes = Some(200_000);
-    plain.flows.push(FlowSpec { start: Time::from_secs(8), bytes: None, ..plain.flows[0].clone() });
+    let late_flow = FlowSpec { start: Time::from_secs(8), bytes: None, ..plain.flows[0].clone() };
+    plain.flows.push(late_flow);
     let (before, whole) = (run_to(&plain, late), run_to(&plain, plain.duration));
     for sample in [None, Some(Time::from_millis(700))] {
         let scenario = Scenario { warm_up: late, sample, ..plain.clone() };

@@ -34,8 +34,9 @@ fn scenario(rate: u64, rtt: u64, buffer: u32, seconds: u64, flows: Vec<FlowSpec>
     let mut there = link("there", 0, 1);
     there.queue = QueueSpec::drop_tail(QueueLimit::Packets(buffer), Counting::WaitingOnly);
     Scenario {
-        network: Network { links: vec![there, link("back", 1, 0)], ..doctor::smallest().network },
-        flows,
+        network: Network { links: vec![there, link("back", 1, 0)], ..(*doctor::smallest().network).clone() }
+            .into(),
+        flows: flows.into(),
         stack: Stack::linux(1500, true, 2_000),
         duration: Time::from_secs(seconds),
         ..doctor::smallest()

@@ -169,6 +169,6 @@ fn scenario(link: Link, transfers: usize) -> Scenario {
         links.extend([there, back]);
         flows.push(FlowSpec { route, ack_route, ..smallest.flows[0].clone() });
     }
-    let network = Network { links, ..smallest.network };
-    Scenario { network, flows, stack, duration: Time::from_secs(3_600), ..smallest }
+    let network = Network { links, ..(*smallest.network).clone() }.into();
+    Scenario { network, flows: flows.into(), stack, duration: Time::from_secs(3_600), ..smallest }
 }

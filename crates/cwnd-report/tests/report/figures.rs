@@ -198,7 +198,7 @@ fn states_are_drawn_for_the_algorithms_that_have_them() {
     let mut results = small();
     for cell in 0..results.study.cells.len() {
         let variant = results.study.label(cell, "variant").expect("an axis").to_owned();
-        let flows = &mut results.study.cells[cell].scenario.flows;
+        let flows: &mut Vec<_> = &mut results.study.cells[cell].scenario.flows;
         flows.resize(2, flows[0].clone());
         flows.iter_mut().for_each(|flow| flow.algorithm = variant.parse().expect("a name"));
     }
@@ -287,7 +287,7 @@ fn flows_are_called_by_their_algorithms_where_these_differ() {
         for (cell, names) in
             results.study.cells.iter_mut().zip([algorithms[1], algorithms[0]].iter().flat_map(|a| [a; 3]))
         {
-            let flows = &mut cell.scenario.flows;
+            let flows: &mut Vec<_> = &mut cell.scenario.flows;
             flows.resize(2, flows[0].clone());
             flows
                 .iter_mut()

@@ -115,8 +115,8 @@ pub fn scenario(seed: u64) -> Scenario {
     }
     draw_misbehaviour(&mut Dice::new(seed ^ 0x4c69_6172), &mut flows, &stack, packet.max(1000));
     Scenario {
-        network,
-        flows,
+        network: network.into(),
+        flows: flows.into(),
         arrivals: None,
         stack,
         duration: Time(duration),

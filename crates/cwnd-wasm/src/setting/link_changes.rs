@@ -19,7 +19,7 @@ impl Setting {
         links: &[LinkSpec],
     ) -> Result<Vec<(LinkId, LinkSpec)>, Vec<LineProblem>> {
         let mut changed = self.clone();
-        let described = changed.changed(key, value)?.network.links;
+        let described = changed.changed(key, value)?.network.links.clone();
         let mut all = Vec::new();
         // Access links follow from the first rate and stay. A schedule of greater rates has wider ones by default, so that the page copies a run with
         // the rate of its own.
