@@ -10,6 +10,7 @@ use crate::{
 use cwnd_scenario::notation::toml_string;
 use cwnd_scenario::{AlgorithmSpec, Problem, Time};
 use cwnd_study::{Cell, Diagnostic, EngineKind, Study, StudyError, keys, memory::MemoryBudget};
+use std::cell::OnceCell;
 
 /// The name of the study, and of the file that errors in it would name.
 pub const NAME: &str = "compare";
@@ -27,6 +28,8 @@ pub struct StudyText {
     pub text: String,
     /// For each line the flag that it stands for, if it does.
     flags: Vec<Option<String>>,
+    /// What the text says, once it has been read.
+    read: OnceCell<Study>,
 }
 
 /// Flows that run together, under one name.
@@ -84,7 +87,7 @@ impl StudyText {
     /// Writes the study, with samples at this interval of `repeats` repeats, or without.
     fn written(flags: &Flags, sample: Option<(Time, u32)>) -> Result<StudyText, Failure> {
         let entries = entries(flags)?;
-        let mut study = StudyText { text: String::new(), flags: Vec::new() };
+        let mut study = StudyText { text: String::new(), flags: Vec::new(), read: OnceCell::new() };
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
         let (title, metrics) = (names.join(", "), metrics(flags, sample.is_some()));
         study.plain(&format!("title = {}", toml_string(&format!("Comparison: {title}"))));
@@ -117,8 +120,13 @@ impl StudyText {
     /// # Errors
     /// Everything that is wrong, by flag.
     pub fn study(&self) -> Result<Study, Failure> {
+        if let Some(read) = self.read.get() {
+            return Ok(read.clone());
+        }
         // Files are looked for from the working directory on.
-        Study::parse(NAME, NAME, &self.text, &catalogue::check).map_err(|error| self.failure(&error))
+        let study = Study::parse(NAME, NAME, &self.text, &catalogue::check);
+        let study = study.map_err(|error| self.failure(&error))?;
+        Ok(self.read.get_or_init(|| study).clone())
     }
 
     /// What all runs have in common.

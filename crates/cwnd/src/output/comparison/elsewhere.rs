@@ -3,7 +3,6 @@
 use super::{mean, number};
 use cwnd_metrics::{QueueMetrics, RunMetrics};
 use cwnd_scenario::Scenario;
-use std::collections::BTreeSet;
 
 /// The part of all drops, or of all waiting packets, that deserves a note.
 const NOTED: f64 = 0.1;
@@ -13,21 +12,10 @@ const QUEUE: f64 = 1.0;
 /// Returns what part of the drops and of the queueing of data packets happens elsewhere than at the bottleneck, and where, if
 /// it is more than a tenth; none otherwise.
 pub(super) fn note(scenario: &Scenario, runs: &[&RunMetrics]) -> Option<String> {
-    let links = &scenario.network.links;
-    let bottleneck = &links[scenario.network.bottleneck];
-    let own = |name: &str| name == bottleneck.name || name.starts_with("hop-");
-    // What data crosses forward; ACKs wait elsewhere, and are no concern here.
-    let flows = scenario.flows.iter().filter(|flow| !flow.reverse);
-    let crossed: BTreeSet<&str> =
-        flows.flat_map(|flow| &flow.route).map(|&link| links[link].name.as_str()).collect();
+    let places = places(scenario);
     let part = |what: &str, least: f64, value: fn(&QueueMetrics) -> f64| {
-        let sum = |elsewhere: bool| {
-            mean(runs, |run| {
-                let of = run.queues.iter().filter(|queue| crossed.contains(queue.link.as_str()));
-                Some(of.filter(|queue| own(&queue.link) != elsewhere).map(value).sum())
-            })
-        };
-        let (here, there) = (sum(false)?, sum(true)?);
+        let sum = |place| mean(runs, |run| Some(queues_at(run, &places, place).map(value).sum()));
+        let (here, there) = (sum(Place::Bottleneck)?, sum(Place::Elsewhere)?);
         let part = there / (here + there);
         (there >= least && part > NOTED).then(|| format!("{} % of {what}", number(part * 100.0, 0)))
     };
@@ -37,14 +25,44 @@ pub(super) fn note(scenario: &Scenario, runs: &[&RunMetrics]) -> Option<String> 
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| {
-        let at = busiest(runs, |queue| crossed.contains(queue.link.as_str()) && !own(&queue.link));
+        let at = busiest(runs.iter().flat_map(|run| queues_at(run, &places, Place::Elsewhere)));
         format!("{} are not at the bottleneck but at other links, most at `{at}`", parts.join(" and "))
     })
 }
 
-/// Returns the name of the link at which most packets wait and are dropped, of those that `is` holds for.
-fn busiest(runs: &[&RunMetrics], is: impl Fn(&QueueMetrics) -> bool) -> String {
-    let queues = runs.iter().flat_map(|run| &run.queues).filter(|queue| is(queue));
+/// Where a link is.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    /// It is the bottleneck, or a hop that the report shows with it.
+    Bottleneck,
+    /// It is another link that data crosses forward.
+    Elsewhere,
+    /// Only ACKs cross it, which are no concern here, or nothing does.
+    NotForward,
+}
+
+/// Returns where each link of a scenario is.
+fn places(scenario: &Scenario) -> Vec<Place> {
+    let links = &scenario.network.links;
+    let mut places = vec![Place::NotForward; links.len()];
+    for &link in scenario.flows.iter().filter(|flow| !flow.reverse).flat_map(|flow| &flow.route) {
+        let is_own = link == scenario.network.bottleneck || links[link].name.starts_with("hop-");
+        places[link] = if is_own { Place::Bottleneck } else { Place::Elsewhere };
+    }
+    places
+}
+
+/// Returns the queues of the links at a place. A run has a queue for each link, in their order.
+fn queues_at<'a>(
+    run: &'a RunMetrics,
+    places: &'a [Place],
+    wanted: Place,
+) -> impl Iterator<Item = &'a QueueMetrics> {
+    run.queues.iter().zip(places).filter(move |(_, place)| **place == wanted).map(|(queue, _)| queue)
+}
+
+/// Returns the name of the link at which most packets wait and are dropped.
+fn busiest<'a>(queues: impl Iterator<Item = &'a QueueMetrics>) -> String {
     let busy = |queue: &&QueueMetrics| (queue.dropped as f64, queue.mean_packets);
     let most = queues.max_by(|a, b| busy(a).partial_cmp(&busy(b)).unwrap_or(std::cmp::Ordering::Equal));
     most.map_or_else(String::new, |queue| queue.link.clone())
