@@ -207,6 +207,11 @@ impl Counts {
     }
 }
 
+/// A store that stays as it was, for who reads it ([`Store::hold`]).
+pub(crate) struct Held<'a> {
+    _transaction: Option<rusqlite::Transaction<'a>>,
+}
+
 /// The database of a directory of results.
 pub const DATABASE: &str = "results.sqlite";
 
@@ -272,6 +277,18 @@ impl Store {
         match &self.contents {
             Contents::Rows(rows) => rows.get(key),
             Contents::Values(values) => Ok(values.get(key)),
+        }
+    }
+
+    /// Holds the store as it is now for everything that is read while the result lives, and locks it once for all of it. Others may write
+    /// meanwhile; their log grows until the result is dropped.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub(crate) fn hold(&self) -> Result<Held<'_>, StoreError> {
+        match &self.contents {
+            Contents::Rows(rows) => rows.hold().map(|transaction| Held { _transaction: Some(transaction) }),
+            Contents::Values(_) => Ok(Held { _transaction: None }),
         }
     }
 

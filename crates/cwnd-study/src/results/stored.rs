@@ -1,7 +1,7 @@
 //! The results that a store has.
 
 use super::{Results, RunResult, RunState, measure};
-use crate::store::inputs;
+use crate::store::{Held, inputs};
 use crate::{
     EngineKind, KeptStudy, Provenance, ScenarioText, Store, StoreError, StoreErrorKind, StoredRun,
     StoredState, Study, VERSION, metric_values::SharedNames,
@@ -79,7 +79,8 @@ impl Results {
             each(&run, row);
             runs.push(run);
         }
-        let provenance = reader.kept.provenance;
+        let provenance = reader.kept.provenance.clone();
+        drop(reader);
         let mut results = Results { study, runs, provenance };
         results.derive();
         Ok(results)
@@ -94,6 +95,7 @@ pub(crate) struct RunReader<'a> {
     flow_metrics: Vec<&'a str>,
     today: Option<Today>,
     names: SharedNames,
+    _held: Held<'a>,
 }
 
 /// What a study gives today for the repeats of a cell with the same time between samples.
@@ -111,6 +113,7 @@ impl<'a> RunReader<'a> {
     /// # Errors
     /// If the store cannot be read, or its study has other runs.
     pub fn new(study: &'a Study, store: &'a Store) -> Result<RunReader<'a>, StoreError> {
+        let held = store.hold()?;
         let kept = kept(store)?;
         if kept.keys.len() != study.cells.len() * study.repeats as usize {
             let reason = format!(
@@ -123,7 +126,7 @@ impl<'a> RunReader<'a> {
             return Err(StoreError::new(&store.place(), StoreErrorKind::Foreign, reason));
         }
         let (flow_metrics, names) = (study.flow_metrics_asked(), SharedNames::default());
-        Ok(RunReader { study, store, kept, flow_metrics, today: None, names })
+        Ok(RunReader { study, store, kept, flow_metrics, today: None, names, _held: held })
     }
 
     /// Returns how many runs there are.

@@ -239,11 +239,16 @@ impl Asked {
     }
 }
 
-/// Equally long runs are in an order of this process's own, so that two processes begin with different ones.
-fn longest_first(tasks: &mut [Task]) {
+/// The number of groups of equally long runs whose order a process decides.
+const GROUPS: usize = 1_000;
+
+/// Equally long runs are in an order of this process's own, so that two processes begin with different ones. Neighbours of a large study stay
+/// together: they are stored together, and whoever reads them in order reads each page of the store once.
+fn longest_first(tasks: &mut Vec<Task>) {
     let own = mix(u64::from(process::id()));
-    let mixed = |key: &RunKey| mix(own ^ u64::from_le_bytes(key.0[..8].try_into().expect("eight bytes")));
-    tasks.sort_by(|a, b| {
-        b.cost.cpu_s.total_cmp(&a.cost.cpu_s).then_with(|| mixed(&a.key).cmp(&mixed(&b.key)))
-    });
+    let group = tasks.len().div_ceil(GROUPS);
+    let mut placed: Vec<(u64, Task)> =
+        tasks.drain(..).enumerate().map(|(place, task)| (mix(own ^ (place / group) as u64), task)).collect();
+    placed.sort_by(|(a, one), (b, other)| other.cost.cpu_s.total_cmp(&one.cost.cpu_s).then_with(|| a.cmp(b)));
+    tasks.extend(placed.into_iter().map(|(_, task)| task));
 }

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::{RunKey, RunSpec, ScenarioText, StoreError, key::KeysBySeed};
 use cwnd_scenario::{Identity, Scenario};
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
 use std::{
     cell::RefCell,
@@ -45,6 +45,11 @@ impl Rows {
     /// Says what SQLite did not do.
     pub(super) fn failed(&self, error: &rusqlite::Error) -> StoreError {
         StoreError::sqlite(&self.directory.join(DATABASE), error)
+    }
+
+    /// Begins a transaction that only reads. It has the state at its first statement.
+    pub(super) fn hold(&self) -> Result<Transaction<'_>, StoreError> {
+        self.connection.unchecked_transaction().map_err(|error| self.failed(&error))
     }
 
     pub(super) fn get(&self, key: RunKey) -> Result<Option<StoredRun>, StoreError> {
