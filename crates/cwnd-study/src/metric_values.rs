@@ -92,9 +92,13 @@ pub(crate) struct SharedNames {
     found: Vec<f64>,
 }
 
+/// A metric, and what it is of (`flow2`; empty for the run). Metrics of the same follow each other and share the text, so that few texts
+/// are compared again and again.
+type OfWhat = (Arc<str>, &'static Metric);
+
 /// Which metrics a run has, in the order in which they come.
 struct Shape {
-    metrics: Vec<(String, &'static Metric)>,
+    metrics: Vec<OfWhat>,
     names: Names,
     /// For each name the place of its metric.
     places: Vec<usize>,
@@ -109,19 +113,19 @@ impl SharedNames {
         let found = &mut self.found;
         found.clear();
         // As long as everything comes as in the last run, no name is made.
-        let mut other: Option<Vec<(String, &'static Metric)>> = None;
+        let mut other: Option<Vec<OfWhat>> = None;
         let last = self.shapes.first().map_or(&[][..], |shape| &shape.metrics);
         cwnd_metrics::visit(scenario, outcome, &mut |of, metric, value| {
             let place = found.len();
             found.push(value);
             match &mut other {
-                Some(other) => other.push((of.to_owned(), metric)),
+                Some(other) => push(other, of, metric),
                 None => {
-                    let is_same = |(known, same): &(String, &'static Metric)| {
-                        known == of && std::ptr::eq(*same, metric)
-                    };
+                    let is_same = |(known, same): &OfWhat| std::ptr::eq(*same, metric) && **known == *of;
                     if !last.get(place).is_some_and(is_same) {
-                        other = Some([&last[..place], &[(of.to_owned(), metric)]].concat());
+                        let mut changed = last[..place].to_vec();
+                        push(&mut changed, of, metric);
+                        other = Some(changed);
                     }
                 }
             }
@@ -137,7 +141,7 @@ impl SharedNames {
     }
 
     /// Makes the shape with these metrics the first.
-    fn put_first(&mut self, metrics: Vec<(String, &'static Metric)>) {
+    fn put_first(&mut self, metrics: Vec<OfWhat>) {
         let same = |shape: &Shape| {
             let all = shape.metrics.iter().zip(&metrics);
             shape.metrics.len() == metrics.len()
@@ -178,8 +182,15 @@ impl SharedNames {
     }
 }
 
+/// Adds a metric, with the text of the one before if that is the same.
+fn push(metrics: &mut Vec<OfWhat>, of: &str, metric: &'static Metric) {
+    let before = metrics.last().map(|(before, _)| before).filter(|before| ***before == *of);
+    let of = before.map_or_else(|| of.into(), Arc::clone);
+    metrics.push((of, metric));
+}
+
 impl Shape {
-    fn new(metrics: Vec<(String, &'static Metric)>) -> Shape {
+    fn new(metrics: Vec<OfWhat>) -> Shape {
         // Of two with the same name the later counts.
         let named = metrics.iter().enumerate().map(|(place, (of, metric))| (full_name(of, metric), place));
         let (names, places): (Vec<String>, Vec<usize>) =
