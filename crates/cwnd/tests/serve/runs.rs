@@ -91,7 +91,10 @@ fn what_is_wrong_with_a_setting_is_said_by_line() {
     let problems = refused.json()["problems"].clone();
     assert_eq!((&problems[0]["line"], &problems[1]["line"]), (&3.into(), &4.into()), "{problems}");
     let message = problems[1]["message"].as_str().unwrap_or_default();
-    assert!(message.contains("the queue is drop-tail and cannot become codel during a run"), "{problems}");
+    assert!(
+        message.contains("the queue is drop-tail and cannot become codel while the link is in use"),
+        "{problems}"
+    );
 }
 
 /// Opens a run as soon as there is a place for it.
