@@ -293,7 +293,7 @@ class Bench {
       },
       advanced: () => (this.stale = true),
       problems: (problems) => this.run === run && this.problems(problems),
-    }, program, this.content ?? "");
+    }, program, this.content);
     this.run = run;
     run.runTo(until);
   }

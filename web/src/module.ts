@@ -102,11 +102,16 @@ export class Lab {
     return new Lab(exports);
   }
 
-  /** Makes the run of a setting: lines `KEY=VALUE` and `@TIME KEY=VALUE`. */
-  open(setting: string, trace = ""): Result<Description> {
+  /**
+   * Makes the run of a setting: lines `KEY=VALUE` and `@TIME KEY=VALUE`. `trace` is the content of the delivery trace that it names; null
+   * if the page does not have one.
+   */
+  open(setting: string, trace: string | null = null): Result<Description> {
     return this.guarded(() => {
-      this.write(trace);
-      this.wasm.cwnd_trace();
+      if (trace !== null) {
+        this.write(trace);
+        this.wasm.cwnd_trace();
+      }
       this.write(setting);
       return this.wasm.cwnd_open();
     }, (text) => JSON.parse(text) as Description);

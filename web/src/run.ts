@@ -38,7 +38,7 @@ export class Run {
 
   /**
    * `program` is the algorithm that the visitor wrote, if a flow runs it; `trace` is the content of the delivery trace that the
-   * setting names.
+   * setting names, if the page has it.
    */
   constructor(
     simulator: Simulator,
@@ -46,7 +46,7 @@ export class Run {
     readonly duration: number,
     private readonly events: Events,
     private readonly program: string | null = null,
-    trace = "",
+    trace: string | null = null,
   ) {
     this.every = duration / SAMPLES;
     this.series = new Series();

@@ -5,7 +5,7 @@ import type { Program } from "./own/runtime";
 import { microseconds } from "./time";
 
 export type Request =
-  | { kind: "open"; module: WebAssembly.Module | ArrayBuffer; setting: string; trace: string }
+  | { kind: "open"; module: WebAssembly.Module | ArrayBuffer; setting: string; trace: string | null }
   | { kind: "run"; until: number; every: number }
   | { kind: "change"; line: string };
 

@@ -142,10 +142,6 @@ impl<P: Copy> FqCoDelQueue<P> {
         self.quantum = i64::from(fq.quantum.max(1));
     }
 
-    pub fn queues(&self) -> u32 {
-        self.queues
-    }
-
     pub fn iter(&self) -> impl Iterator<Item = &P> {
         self.flows.iter().flat_map(|flow| flow.backlog.iter())
     }

@@ -6,7 +6,7 @@
 //!
 //! A packet passes a [`Policer`], waits in a [`Queue`], leaves a [`Transmitter`] whose rate may vary, and crosses a [`Line`]
 //! that delays, loses, holds up and doubles. Each of them has bounds that a simulator may look ahead by:
-//! [`Transmitter::least_time`] and [`Line::least_delay`].
+//! [`Transmitter::least_time`] and [`Line::least_delay`]. [`check_change`] says what a link can become while it is in use.
 //!
 //! [`Queue`] is a queue of any discipline. Each discipline is described in a module of its own, with its equations, its
 //! parameters and their defaults, and all in which it differs from its source: [`drop_tail`], [`thinning`], [`red`],
@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod backlog;
+mod change;
 pub mod codel;
 mod discipline;
 pub mod drop_tail;
@@ -35,17 +36,18 @@ pub mod thinning;
 mod timeline;
 mod transmitter;
 
+pub use change::{ChangeError, check_change, check_discipline, check_rate};
 /// What links are specified by, and the streams of random numbers that they draw from.
 pub use cwnd_scenario::{
-    Counting, EcnRemark, Effects, Jitter, JitterShape, LinkSpec, Loss, Purpose, QueueLimit, QueueSpec, Rate,
-    Schedule, Stream, Time,
+    Counting, Discipline, EcnRemark, Effects, Jitter, JitterShape, LinkSpec, Loss, Purpose, QueueLimit,
+    QueueSpec, Rate, Schedule, Stream, Time,
 };
 pub use discipline::{Arrival, Codepoint, Departure, QueueDiscipline, QueueVisitor};
 pub use limits::Limits;
-pub use line::{Crossing, FixedOrder, JitterSource, Line, SteadyLine};
+pub use line::{Crossing, JitterSource, Line, SteadyLine};
 pub use loss::{BernoulliLoss, GilbertElliottLoss, LossModel};
 pub use policer::Policer;
-pub use queue::{ChangeError, Queue};
+pub use queue::Queue;
 pub use serial::SerialTime;
 pub use timeline::{Place, Timeline};
 pub use transmitter::{Steady, Transmitter};

@@ -6,6 +6,7 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
+use crate::change::ChangeError;
 use crate::timeline::{Place, Timeline};
 use crate::{LossModel, Purpose, Stream};
 use chance::Chance;
@@ -50,16 +51,6 @@ pub struct Line {
     origin: u64,
     seed: u64,
     index: u64,
-}
-
-/// Why a line cannot do something else from now on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FixedOrder;
-
-impl std::fmt::Display for FixedOrder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("whether packets overtake each other on a line cannot change while it runs")
-    }
 }
 
 /// What a [`Line`] does while it only delays, for whoever sends many packets over it: less to look at, and nothing to write
@@ -206,10 +197,10 @@ impl Line {
     /// of a line that reorders may still overtake each other where its delay becomes shorter.
     ///
     /// # Errors
-    /// The jitter would allow reordering on a line created without it, or the other way round.
-    pub fn set_effects(&mut self, spec: &cwnd_scenario::Effects) -> Result<(), FixedOrder> {
+    /// [`ChangeError::Reordering`]: the jitter would allow reordering on a line created without it, or the other way round.
+    pub fn set_effects(&mut self, spec: &cwnd_scenario::Effects) -> Result<(), ChangeError> {
         if spec.jitter.is_some_and(|jitter| jitter.reorders != self.reorders) {
-            return Err(FixedOrder);
+            return Err(ChangeError::Reordering);
         }
         let fresh = |purpose| Stream::new(self.seed, purpose, self.index);
         let (jitter, duplication) = match self.effects.take() {

@@ -1,5 +1,6 @@
 //! A queue of any discipline before a transmitter.
 
+use crate::change::{ChangeError, check_discipline};
 use crate::codel::CoDelQueue;
 use crate::discipline::{Arrival, Departure, QueueDiscipline, QueueVisitor};
 use crate::drop_tail::DropTail;
@@ -10,7 +11,6 @@ use crate::red::RedQueue;
 use crate::thinning::Thinning;
 use crate::{Limits, Stream};
 use cwnd_scenario::{Discipline, QueueSpec, Rate};
-use std::fmt;
 
 /// A queue before a transmitter: a state machine with methods for the arrival of a packet and for the time when the
 /// transmitter wants one.
@@ -27,6 +27,8 @@ use std::fmt;
 pub struct Queue<P> {
     limits: Limits,
     kind: Kind<P>,
+    /// The specification of `kind`, of which a change decides what is possible.
+    discipline: Discipline,
 }
 
 #[derive(Clone, Debug)]
@@ -76,7 +78,7 @@ impl<P: Copy> Queue<P> {
             (Discipline::Pie(pie), _) => Kind::Pie(PieQueue::new(pie, full_packet, stream)),
             (Discipline::DualPi2(dual), _) => Kind::DualPi2(DualPi2Queue::new(dual)),
         };
-        Queue { limits: Limits::new(spec), kind }
+        Queue { limits: Limits::new(spec), kind, discipline: spec.discipline }
     }
 
     /// Handles the arrival of a packet.
@@ -132,84 +134,20 @@ impl<P: Copy> Queue<P> {
     ///
     /// # Errors
     ///
-    /// [`ChangeError`] if the discipline is another one, or FQ-CoDel's number of queues. Nothing is changed then.
+    /// Those of [`check_discipline`]. Nothing is changed then.
     pub fn set_spec(&mut self, spec: &QueueSpec) -> Result<(), ChangeError> {
+        check_discipline(&self.discipline, &spec.discipline)?;
         match (&mut self.kind, &spec.discipline) {
             (Kind::DropTail(_) | Kind::Thinning(_), Discipline::DropTail) => {}
             (Kind::Red(queue), Discipline::Red(red)) => queue.set(red),
             (Kind::CoDel(queue), Discipline::CoDel(codel)) => queue.set(codel),
-            (Kind::FqCoDel(queue), Discipline::FqCoDel(fq)) => {
-                let (has, wanted) = (queue.queues(), fq.queues.max(1));
-                if has != wanted {
-                    return Err(ChangeError::Queues { has, wanted });
-                }
-                queue.set(fq);
-            }
+            (Kind::FqCoDel(queue), Discipline::FqCoDel(fq)) => queue.set(fq),
             (Kind::Pie(queue), Discipline::Pie(pie)) => queue.set(pie),
             (Kind::DualPi2(queue), Discipline::DualPi2(dual)) => queue.set(dual),
-            (kind, other) => return Err(ChangeError::Discipline { is: kind.name(), wanted: name(other) }),
+            _ => unreachable!("the discipline is the same"),
         }
         self.limits = Limits::new(spec);
+        self.discipline = spec.discipline;
         Ok(())
     }
 }
-
-impl<P> Kind<P> {
-    fn name(&self) -> &'static str {
-        match self {
-            Kind::DropTail(_) | Kind::Thinning(_) => "drop-tail",
-            Kind::Red(_) => "RED",
-            Kind::CoDel(_) => "CoDel",
-            Kind::FqCoDel(_) => "FQ-CoDel",
-            Kind::Pie(_) => "PIE",
-            Kind::DualPi2(_) => "DualPI2",
-        }
-    }
-}
-
-fn name(discipline: &Discipline) -> &'static str {
-    match discipline {
-        Discipline::DropTail => "drop-tail",
-        Discipline::Red(_) => "RED",
-        Discipline::CoDel(_) => "CoDel",
-        Discipline::FqCoDel(_) => "FQ-CoDel",
-        Discipline::Pie(_) => "PIE",
-        Discipline::DualPi2(_) => "DualPI2",
-    }
-}
-
-/// A change that a queue cannot make while packets may be waiting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChangeError {
-    /// Another discipline.
-    Discipline {
-        /// The current one.
-        is: &'static str,
-        /// The requested one.
-        wanted: &'static str,
-    },
-    /// FQ-CoDel with another number of queues.
-    Queues {
-        /// Its number of queues.
-        has: u32,
-        /// The requested number.
-        wanted: u32,
-    },
-}
-
-impl fmt::Display for ChangeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ChangeError::Discipline { is, wanted } => write!(
-                f,
-                "a {is} queue cannot become a {wanted} queue: limit and parameters can change, not the discipline"
-            ),
-            ChangeError::Queues { has, wanted } => write!(
-                f,
-                "FQ-CoDel with {has} queues cannot continue with {wanted}: what waits is sorted into the {has}"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for ChangeError {}

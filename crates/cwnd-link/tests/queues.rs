@@ -281,11 +281,11 @@ fn a_queue_does_not_become_one_of_another_discipline() {
     let error = new(Discipline::Red(Red::default())).set_spec(&spec(Discipline::CoDel(CoDel::default())));
     assert_eq!(
         error.unwrap_err().to_string(),
-        "a RED queue cannot become a CoDel queue: limit and parameters can change, not the discipline"
+        "the queue is red and cannot become codel while the link is in use; its parameters and its limit can change: give the link a codel queue from the start"
     );
     let other = Discipline::FqCoDel(FqCoDel { queues: 8, ..FqCoDel::default() });
     assert_eq!(
         new(Discipline::FqCoDel(FqCoDel::default())).set_spec(&spec(other)).unwrap_err().to_string(),
-        "FQ-CoDel with 1024 queues cannot continue with 8: what waits is sorted into the 1024"
+        "FQ-CoDel has 1024 queues and cannot have 8 while the link is in use, because packets wait in them: `queues` must stay 1024"
     );
 }

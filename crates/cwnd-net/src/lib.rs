@@ -165,8 +165,6 @@ pub enum NetworkError {
     Host(usize),
     /// Packets could go round in a circle in no time.
     InstantCircle,
-    /// Whether a line reorders, and ACK thinning, cannot change.
-    FixedEffects,
 }
 
 impl fmt::Display for NetworkError {
@@ -179,9 +177,6 @@ impl fmt::Display for NetworkError {
             NetworkError::InstantCircle => f.write_str(
                 "packets could go round in a circle in no time; give one of the links a delay or a rate",
             ),
-            NetworkError::FixedEffects => {
-                f.write_str("reordering and ACK thinning cannot be turned on or off while a link is in use")
-            }
         }
     }
 }

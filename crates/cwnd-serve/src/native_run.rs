@@ -9,7 +9,7 @@ use crate::{
 use axum::{body::Body, http::StatusCode};
 use cwnd_scenario::{Engine, Scenario};
 use cwnd_sim::Simulator;
-use cwnd_wasm::{Bench, LineProblem, Setting, names_file};
+use cwnd_wasm::{Bench, LineProblem, Setting};
 use serde_json::json;
 use std::{
     thread,
@@ -30,13 +30,8 @@ pub const SHOWN_FLOWS: usize = 8;
 /// # Errors
 /// Everything that is wrong, by line.
 pub fn read(text: &str) -> Result<(Setting, Scenario), Refusal> {
-    let key = |line: &str| line.split('=').next().unwrap_or_default().trim().to_owned();
-    if let Some((number, line)) = (1..).zip(text.lines()).find(|(_, line)| names_file(&key(line))) {
-        let message = "a run of this page reads no files: `cwnd compare` and study files do".to_owned();
-        return Err(Refusal::setting(&[LineProblem { line: number, key: key(line), message }]));
-    }
     let read =
-        Setting::parse(text, "").and_then(|setting| setting.scenario().map(|scenario| (setting, scenario)));
+        Setting::parse(text, None).and_then(|setting| setting.scenario().map(|scenario| (setting, scenario)));
     read.map_err(|problems| Refusal::setting(&problems))
 }
 

@@ -299,7 +299,7 @@ fn a_new_queue_applies_to_arrivals_and_leaves_what_waits() {
     let text = message(simulation.set_queue(0, other));
     assert!(
         text.contains(
-            "links[0].queue: its queue is drop-tail and cannot become another discipline during a run"
+            "links[0].queue: the queue is drop-tail and cannot become codel while the link is in use"
         ),
         "{text}"
     );

@@ -18,7 +18,7 @@ use std::cell::RefCell;
 struct Instance {
     input: Vec<u8>,
     text: String,
-    trace: String,
+    trace: Option<String>,
     bench: Option<Bench>,
 }
 
@@ -62,10 +62,10 @@ pub extern "C" fn cwnd_panic_length() -> usize {
     PANIC.with_borrow(String::len)
 }
 
-/// Keeps the input as the delivery trace of the run that [`cwnd_open`] makes.
+/// Keeps the input as the delivery trace of the run that the next [`cwnd_open`] makes.
 #[unsafe(no_mangle)]
 pub extern "C" fn cwnd_trace() {
-    with(|instance| instance.trace = taken(&mut instance.input));
+    with(|instance| instance.trace = Some(taken(&mut instance.input)));
 }
 
 /// Makes the run that the input describes. The text then describes it, or lists problems.
@@ -74,7 +74,8 @@ pub extern "C" fn cwnd_open() -> u32 {
     keep_panics();
     with(|instance| {
         let text = taken(&mut instance.input);
-        let bench = Setting::parse(&text, &instance.trace).and_then(bench);
+        let trace = instance.trace.take();
+        let bench = Setting::parse(&text, trace.as_deref()).and_then(bench);
         let described = bench.map(|bench| {
             let described = bench.describe();
             instance.bench = Some(bench);

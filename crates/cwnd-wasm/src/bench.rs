@@ -11,7 +11,7 @@ use cwnd_sim::{Factory, Simulation};
 /// use cwnd_wasm::{Bench, Setting};
 ///
 /// let text = "rate=10 Mbit/s\nrtt=40 ms\nduration=20 s\nflow=cubic\n@10 s rate=1 Mbit/s";
-/// let setting = Setting::parse(text, "").expect("valid lines");
+/// let setting = Setting::parse(text, None).expect("valid lines");
 /// let mut bench = Bench::new(setting).expect("a network that can be built");
 /// bench.run_until(20.0, 0.1).expect("the change is possible");
 /// assert_eq!(bench.rows().len() % bench.row_length(), 0);
@@ -117,7 +117,7 @@ impl Bench {
     /// See [`Setting::changed`]; or a link refuses. The run is as it was, unless packets could go round in no time after one of several links has changed.
     pub fn change(&mut self, line: &str) -> Result<(), Vec<LineProblem>> {
         let text = format!("@0 s {line}");
-        let change = Setting::parse(&text, "")?.changes.remove(0);
+        let change = Setting::parse(&text, None)?.changes.remove(0);
         self.apply(&change)
     }
 

@@ -27,4 +27,4 @@ pub use bench::{Bench, OF_FLOW, OF_LINK, describe};
 pub use catalogue::catalogue;
 #[cfg(feature = "study")]
 pub use playground::Playground;
-pub use setting::{LineProblem, Setting, names_file};
+pub use setting::{LineProblem, Setting};

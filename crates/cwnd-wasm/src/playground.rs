@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// use cwnd_wasm::Playground;
 ///
 /// let text = "title = \"T\"\nquestion = \"Q?\"\n[scenario]\nduration = \"1 s\"\n\
-///     [[axes]]\nname = \"algorithm\"\nvalues = [\"cubic\", \"newreno\"]\n";
+///     [[axes]]\nname = \"algorithm\"\nkey = \"algorithm\"\nvalues = [\"cubic\", \"newreno\"]\n";
 /// let mut playground = Playground::parse(text, "paper").expect("a valid study");
 /// for run in playground.runs() {
 ///     let result = playground.run(run);

@@ -3,10 +3,7 @@
 mod link_changes;
 
 use crate::json::Json;
-use cwnd_experiment::{
-    ExperimentSpec,
-    settings::{self, SettingKind},
-};
+use cwnd_experiment::{ExperimentSpec, settings};
 use cwnd_scenario::{DeliveryTrace, Problem, Scenario, Time};
 use std::collections::BTreeMap;
 
@@ -18,9 +15,9 @@ use std::collections::BTreeMap;
 /// ```
 /// use cwnd_wasm::Setting;
 ///
-/// let setting = Setting::parse("rate=10 Mbit/s\nflow=cubic\n@5 s rate=5 Mbit/s", "").expect("it is possible");
+/// let setting = Setting::parse("rate=10 Mbit/s\nflow=cubic\n@5 s rate=5 Mbit/s", None).expect("it is possible");
 /// assert_eq!(setting.changes.len(), 1);
-/// let problems = Setting::parse("rate=10 parsecs", "").err().expect("the unit is wrong");
+/// let problems = Setting::parse("rate=10 parsecs", None).err().expect("the unit is wrong");
 /// assert_eq!((problems[0].line, problems[0].key.as_str()), (1, "rate"));
 /// ```
 #[derive(Clone)]
@@ -76,11 +73,11 @@ impl Default for Setting {
 }
 
 impl Setting {
-    /// Reads a setting. `trace` is the content of the delivery trace that `rate-trace` names.
+    /// Reads a setting. `trace` is the content of the delivery trace that `rate-trace` names, if the caller has it.
     ///
     /// # Errors
-    /// Everything that is wrong, by line.
-    pub fn parse(text: &str, trace: &str) -> Result<Setting, Vec<LineProblem>> {
+    /// Everything that is wrong, by line. A file that the caller does not have is refused.
+    pub fn parse(text: &str, trace: Option<&str>) -> Result<Setting, Vec<LineProblem>> {
         let mut setting = Setting::default();
         let mut problems = Vec::new();
         let lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty());
@@ -105,9 +102,9 @@ impl Setting {
             problems.push(LineProblem { line: late.line, key: late.key.clone(), message });
         }
         let given = setting.spec.forward.trace.as_ref().map(|file| file.path.clone());
-        let traces = setting.spec.read_traces(&mut |name| match given.as_deref() == Some(name) {
-            true => DeliveryTrace::parse(name, trace).map_err(|error| format!("the trace `{name}`: {error}")),
-            false => Err(no_file(name)),
+        let traces = setting.spec.read_traces(&mut |name| {
+            let trace = trace.filter(|_| given.as_deref() == Some(name)).ok_or_else(|| no_file(name))?;
+            DeliveryTrace::parse(name, trace).map_err(|error| format!("the trace `{name}`: {error}"))
         });
         let sizes = setting.spec.read_sizes(&mut |name| Err(no_file(name)));
         for problem in [traces, sizes].into_iter().filter_map(Result::err) {
@@ -226,11 +223,6 @@ impl LineProblem {
         });
         json.into_text()
     }
-}
-
-/// Returns whether a setting names a file.
-pub fn names_file(key: &str) -> bool {
-    settings::find(key).is_some_and(|setting| setting.kind == SettingKind::File)
 }
 
 fn no_file(name: &str) -> String {

@@ -5,11 +5,11 @@ use cwnd_wasm::{Bench, Setting};
 #[test]
 fn the_rate_of_a_trace_cannot_change_and_what_else_can_does() {
     let text = "rate-trace=even.trace\nrtt=40 ms\nduration=4 s\nflow=cubic\n@1 s rtt=80 ms\n@3 s rtt=60 ms";
-    let read = |text: &str| Setting::parse(text, "1\n2\n3\n4\n").expect("valid lines");
+    let read = |text: &str| Setting::parse(text, Some("1\n2\n3\n4\n")).expect("valid lines");
     let problems =
         Bench::new(read(&format!("{text}\n@2 s rate=1 Mbit/s"))).err().expect("the rate cannot change");
     assert_eq!((problems.len(), problems[0].line, problems[0].key.as_str()), (1, 7, "rate"));
-    assert!(problems[0].message.contains("the delivery trace of `rate-trace`"), "{}", problems[0].message);
+    assert!(problems[0].message.contains("the delivery trace `even.trace`"), "{}", problems[0].message);
     let mut bench = Bench::new(read(text)).expect("a network that can be built");
     bench.run_until(1.5, 0.1).expect("the delay can change");
     let problems = bench.change("rate=1 Mbit/s").expect_err("the rate cannot change");
@@ -24,13 +24,13 @@ fn a_queue_that_cannot_change_is_refused_before_the_run() {
         let text = format!(
             "queue={queue}\nduration=4 s\nflow=cubic\n@1 s rate=5 Mbit/s\n@2 s queue={changed}\n@3 s per=0.1"
         );
-        Bench::new(Setting::parse(&text, "").expect("valid lines")).map(drop)
+        Bench::new(Setting::parse(&text, None).expect("valid lines")).map(drop)
     };
     for (queue, changed, wanted) in [
-        ("drop-tail", "codel", "the queue is drop-tail and cannot become codel during a run"),
-        ("codel", "drop-tail", "the queue is codel and cannot become drop-tail during a run"),
-        ("codel", "pie:target=20 ms", "the queue is codel and cannot become pie during a run"),
-        ("fq-codel", "fq-codel:queues=16", "it must stay 1024"),
+        ("drop-tail", "codel", "the queue is drop-tail and cannot become codel while the link is in use"),
+        ("codel", "drop-tail", "the queue is codel and cannot become drop-tail while the link is in use"),
+        ("codel", "pie:target=20 ms", "the queue is codel and cannot become pie while the link is in use"),
+        ("fq-codel", "fq-codel:queues=16", "must stay 1024"),
     ] {
         let problems = opened(queue, changed).expect_err(changed);
         assert_eq!(
@@ -48,10 +48,24 @@ fn a_queue_that_cannot_change_is_refused_before_the_run() {
 }
 
 #[test]
+fn rate_and_delay_of_a_schedule_change_until_its_next_step() {
+    let base = "rate=10 Mbit/s\nrtt=40 ms\nduration=4 s\nflow=cubic\nschedule=1 s: down; 2 s: up\n";
+    let digest = |changes: &str| {
+        let setting = Setting::parse(&format!("{base}{changes}"), None).expect("valid lines");
+        let mut bench = Bench::new(setting).expect("a network that can be built");
+        bench.run_until(4.0, 0.1).expect("all changes are possible");
+        bench.digest()
+    };
+    let changed = digest("@0.5 s rate=5 Mbit/s\n@3 s rtt=60 ms");
+    assert_ne!(changed, digest(""));
+    assert_ne!(changed, digest("@0.5 s rate=5 Mbit/s"));
+}
+
+#[test]
 fn a_buffer_in_bdps_stays_when_the_rate_changes_as_with_a_schedule() {
     let base = "rate=10 Mbit/s\nrtt=40 ms\nduration=10 s\nflow=cubic\n";
     let rows = |more: &str| {
-        let setting = Setting::parse(&format!("{base}{more}"), "").expect("valid lines");
+        let setting = Setting::parse(&format!("{base}{more}"), None).expect("valid lines");
         let mut bench = Bench::new(setting).expect("a network that can be built");
         bench.run_until(10.0, 0.1).expect("all changes are possible");
         bench.rows().iter().map(|value| value.to_bits()).collect::<Vec<u64>>()
@@ -68,8 +82,8 @@ fn a_change_of_a_queue_leaves_other_limits_in_bdps_as_they_are() {
     let digest = |more: &str, changes: &str| {
         let base = "rate=10 Mbit/s\nrtt=40 ms\nduration=6 s\nflow=cubic\nreverse-flows=1\n";
         let text = format!("{base}{more}\n@1 s rate=1 Mbit/s\n{changes}");
-        let mut bench =
-            Bench::new(Setting::parse(&text, "").expect("valid lines")).expect("a network that can be built");
+        let mut bench = Bench::new(Setting::parse(&text, None).expect("valid lines"))
+            .expect("a network that can be built");
         bench.run_until(6.0, 0.1).expect("all changes are possible");
         bench.digest()
     };

@@ -44,7 +44,7 @@ fn a_run_does_not_depend_on_how_it_is_divided_and_depends_on_its_changes() {
     let text =
         "rate=20 Mbit/s\nrtt=30 ms\nbuffer=40\nduration=6 s\nflow=cubic\nflow=bbr3\n@2 s rate=5 Mbit/s";
     let digest = |text: &str, pieces: u32| {
-        let mut bench = Bench::new(Setting::parse(text, "").expect("valid")).expect("possible");
+        let mut bench = Bench::new(Setting::parse(text, None).expect("valid")).expect("possible");
         for piece in 1..=pieces {
             bench.run_until(6.0 * f64::from(piece) / f64::from(pieces), EVERY).expect("possible");
         }
@@ -58,14 +58,14 @@ fn a_run_does_not_depend_on_how_it_is_divided_and_depends_on_its_changes() {
 fn a_change_now_is_the_same_as_one_that_was_planned() {
     let text = "rate=20 Mbit/s\nrtt=30 ms\nbuffer=40\nduration=6 s\nflow=cubic\nflow=newreno";
     let changes = ["rate=5 Mbit/s", "per=0.01", "rtt=60 ms", "buffer=12", "stop=2"];
-    let mut live = Bench::new(Setting::parse(text, "").expect("valid")).expect("possible");
+    let mut live = Bench::new(Setting::parse(text, None).expect("valid")).expect("possible");
     live.run_until(2.0, EVERY).expect("possible");
     for change in changes {
         live.change(change).expect("it can change");
     }
     live.run_until(6.0, EVERY).expect("possible");
     let planned: String = changes.iter().map(|change| format!("\n@2 s {change}")).collect();
-    let setting = Setting::parse(&(text.to_owned() + &planned), "").expect("valid");
+    let setting = Setting::parse(&(text.to_owned() + &planned), None).expect("valid");
     let mut planned = Bench::new(setting).expect("possible");
     planned.run_until(6.0, EVERY).expect("possible");
     assert_eq!(live.digest(), planned.digest());
@@ -76,7 +76,7 @@ fn a_change_now_is_the_same_as_one_that_was_planned() {
 fn changes_are_those_of_a_schedule() {
     let text = "rate=20 Mbit/s\nrtt=30 ms\nbuffer=40\nreceive-window=100000\nduration=12 s\nflow=cubic\nflow=bbr3; start=1 s";
     let digest = |text: &str| {
-        let mut bench = Bench::new(Setting::parse(text, "").expect("valid")).expect("possible");
+        let mut bench = Bench::new(Setting::parse(text, None).expect("valid")).expect("possible");
         bench.run_until(12.0, EVERY).expect("possible");
         bench.digest()
     };
@@ -92,15 +92,15 @@ fn changes_are_those_of_a_schedule() {
 #[test]
 fn problems_have_their_lines() {
     let wrong = "rate=10 Mbit/s\nflow=cubic\n\nbufer=3\n@soon rate=1 Mbit/s\nrtt=-4 ms";
-    let problems = Setting::parse(wrong, "").err().expect("three lines are wrong");
+    let problems = Setting::parse(wrong, None).err().expect("three lines are wrong");
     let lines: Vec<usize> = problems.iter().map(|problem| problem.line).collect();
     assert_eq!(lines, [4, 5, 6]);
     assert!(problems[0].message.contains("did you mean `buffer`?"), "{}", problems[0].message);
-    let twice = Setting::parse("rtt=1 ms\nflow=cubic\nflow=cubic\nrtt = 2 ms\n@1 s rtt=3 ms", "");
+    let twice = Setting::parse("rtt=1 ms\nflow=cubic\nflow=cubic\nrtt = 2 ms\n@1 s rtt=3 ms", None);
     let problems = twice.err().expect("a key is there twice");
     assert_eq!((problems.len(), problems[0].line, problems[0].key.as_str()), (1, 4, "rtt"));
     assert!(problems[0].message.contains("first in line 1"), "{}", problems[0].message);
-    let mut bench = Bench::new(Setting::parse("flow=cubic", "").expect("valid lines")).expect("possible");
+    let mut bench = Bench::new(Setting::parse("flow=cubic", None).expect("valid lines")).expect("possible");
     let problems = bench.change("stop=2").expect_err("there is one flow");
     assert!(problems[0].message.contains("there are 1"), "{}", problems[0].message);
 }
@@ -109,7 +109,7 @@ fn problems_have_their_lines() {
 fn changes_are_checked_before_the_run() {
     let base = "flow=cubic\nduration=3 s\nrtt=40 ms\n";
     let parsed = |change: &str| {
-        let problems = Setting::parse(&format!("{base}{change}"), "").err().expect("the change is wrong");
+        let problems = Setting::parse(&format!("{base}{change}"), None).err().expect("the change is wrong");
         (problems[0].line, problems[0].key.clone(), problems[0].message.clone())
     };
     for (change, key, part) in [
@@ -126,7 +126,7 @@ fn changes_are_checked_before_the_run() {
     }
     // What no single line shows is found when the run is made.
     for (change, part) in [("@1 s stop=2", "there are 1"), ("@1 s rtt=3 ms", "access links")] {
-        let setting = Setting::parse(&format!("{base}{change}"), "").expect("valid lines");
+        let setting = Setting::parse(&format!("{base}{change}"), None).expect("valid lines");
         let problems = Bench::new(setting).err().expect("the change is impossible");
         assert_eq!(problems[0].line, 4);
         assert!(problems[0].message.contains(part), "{}", problems[0].message);
@@ -134,7 +134,7 @@ fn changes_are_checked_before_the_run() {
 }
 
 fn native_digest(text: &str) -> String {
-    let setting = Setting::parse(text, "").unwrap_or_else(|problems| panic!("{problems:?} in\n{text}"));
+    let setting = Setting::parse(text, None).unwrap_or_else(|problems| panic!("{problems:?} in\n{text}"));
     let duration = 3.0;
     let mut bench = Bench::new(setting).unwrap_or_else(|problems| panic!("{problems:?} in\n{text}"));
     for piece in 1..=PIECES {

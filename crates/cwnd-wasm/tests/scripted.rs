@@ -46,7 +46,7 @@ fn rows(flow: &str, host: Reno) -> Vec<f64> {
     let text = format!(
         "rate=10 Mbit/s\nrtt=60 ms\nbuffer=30\nqueue=codel:ecn=on\necn=on\nper=0.001\nduration=20 s\nflow={flow}\n@8 s rate=3 Mbit/s\n@12 s per=1\n@13 s per=0"
     );
-    let setting = Setting::parse(&text, "").expect("valid lines");
+    let setting = Setting::parse(&text, None).expect("valid lines");
     let mut bench = Bench::with_factory(setting, &factory(host)).expect("a network that can be built");
     bench.run_until(20.0, 0.02).expect("the changes are possible");
     bench.rows().to_vec()
@@ -72,7 +72,7 @@ fn a_pacing_rate_limits_the_flow_that_asks_for_pacing() {
 
 #[test]
 fn other_engines_say_where_such_an_algorithm_runs() {
-    let setting = Setting::parse("flow=own.js", "").expect("valid lines");
+    let setting = Setting::parse("flow=own.js", None).expect("valid lines");
     let problems = Bench::new(setting).err().expect("there is no page");
     assert!(problems[0].message.contains("only that page runs it"), "{}", problems[0].message);
 }

@@ -1,6 +1,7 @@
 //! Links that change while the emulator runs.
 
 use super::net::Net;
+use cwnd_link::check_change;
 use cwnd_scenario::LinkSpec;
 
 /// Makes the links of a network what `to` says, at `now`.
@@ -30,9 +31,7 @@ fn change_link(
     is: &LinkSpec,
     wanted: &LinkSpec,
 ) -> Result<(), String> {
-    if is.schedule != wanted.schedule {
-        return Err("a schedule or a trace cannot change while the link runs".to_owned());
-    }
+    check_change(is, wanted).map_err(|error| error.to_string())?;
     if is.schedule.is_some() && (is.rate, is.delay) != (wanted.rate, wanted.delay) {
         return Err("its schedule or trace sets rate and delay".to_owned());
     }

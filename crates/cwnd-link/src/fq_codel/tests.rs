@@ -169,11 +169,11 @@ fn flows_are_spread_over_all_queues() {
 #[test]
 fn queues_are_created_on_first_use() {
     let mut queue = FqCoDelQueue::new(&FqCoDel { queues: 65_536, ..FqCoDel::default() }, FULL, stream());
-    assert_eq!((queue.queues(), queue.flows.len()), (65_536, 0));
+    assert_eq!((queue.queues, queue.flows.len()), (65_536, 0));
     for flow in ['A', 'B', 'A', 'C', 'B'] {
         arrive(&mut queue, &unlimited(), flow, 1..=1, 100);
     }
-    assert_eq!((queue.queues(), queue.flows.len()), (65_536, 3));
+    assert_eq!((queue.queues, queue.flows.len()), (65_536, 3));
     assert_eq!(leave(&mut queue, 5), "A1 A1 B1 B1 C1");
     // A queue that has left the lists keeps its place.
     arrive(&mut queue, &unlimited(), 'A', 2..=2, 100);

@@ -189,5 +189,5 @@ fn effects_change_and_their_draws_go_on() {
     seen.extend(out(&mut changed, &[0; 4]));
     assert_eq!(seen, expected);
     // Order is made for good.
-    assert_eq!(Line::new(&link(), 0, 1, 0).set_effects(&late(7)), Err(FixedOrder));
+    assert_eq!(Line::new(&link(), 0, 1, 0).set_effects(&late(7)), Err(ChangeError::Reordering));
 }

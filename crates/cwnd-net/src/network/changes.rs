@@ -3,7 +3,7 @@
 use super::{Network, Observer, Packet, least_after};
 use crate::link::Link;
 use crate::{LinkId, NetworkError};
-use cwnd_link::{ChangeError, Effects, Loss, Policer, QueueSpec, Rate, Time};
+use cwnd_link::{ChangeError, Effects, LinkSpec, Loss, Policer, QueueSpec, Rate, Time, check_change};
 
 impl<P: Packet, O: Observer<P>> Network<P, O> {
     /// Changes a link's rate: for the remaining bits of the packet in transmission, and for the packets behind it.
@@ -58,7 +58,7 @@ impl<P: Packet, O: Observer<P>> Network<P, O> {
     /// Changes a queue's limits and parameters, for packets that arrive from now on.
     ///
     /// # Errors
-    /// It is another discipline. Nothing is changed.
+    /// It is another discipline, or FQ-CoDel with another number of queues. Nothing is changed.
     pub fn set_queue(&mut self, number: LinkId, queue: &QueueSpec) -> Result<(), ChangeError> {
         let link = &mut self.links[number];
         link.queue.set_spec(queue)?;
@@ -70,12 +70,10 @@ impl<P: Packet, O: Observer<P>> Network<P, O> {
     ///
     /// # Errors
     /// ACK thinning or whether the line reorders would change. Nothing is changed.
-    pub fn set_effects(&mut self, number: LinkId, effects: &Effects) -> Result<(), NetworkError> {
+    pub fn set_effects(&mut self, number: LinkId, effects: &Effects) -> Result<(), ChangeError> {
         let link = &mut self.links[number];
-        if effects.ack_thinning != link.spec.effects.ack_thinning {
-            return Err(NetworkError::FixedEffects);
-        }
-        link.line.set_effects(effects).map_err(|_| NetworkError::FixedEffects)?;
+        check_change(&link.spec, &LinkSpec { effects: *effects, ..link.spec.clone() })?;
+        link.line.set_effects(effects)?;
         if effects.policer != link.spec.effects.policer {
             link.policer = effects.policer.as_ref().map(Policer::new);
         }

@@ -16,7 +16,7 @@ pub use service::{Dispatch, EachPacket, Outlet, Service};
 use super::{Arrivals, Change, LinkCounts, NOWHERE, NextRing};
 use crate::fault::{self, Fault};
 use crate::ring::Ring;
-use cwnd_link::{Arrival, Codepoint, Policer, Queue};
+use cwnd_link::{Arrival, ChangeError, Codepoint, Policer, Queue};
 use cwnd_scenario::{Effects, LinkSpec, Loss, QueueSpec, Rate, Time};
 use cwnd_tcp::packet::{BARE, CE, CWR, ECE, ECN_OPTION, ECT, ECT1, ESTABLISHED, Packet, SACK, SYN};
 use std::cmp::Reverse;
@@ -150,12 +150,9 @@ impl QueuedLink {
     /// full.
     ///
     /// # Errors
-    /// ACK thinning would change, or whether packets overtake each other.
-    pub fn set_effects(&mut self, old: &Effects, effects: &Effects) -> Result<(), String> {
-        if effects.ack_thinning != old.ack_thinning {
-            return Err("ACK thinning cannot change while it runs".to_owned());
-        }
-        self.service.line.set_effects(effects).map_err(|fixed| fixed.to_string())?;
+    /// Packets overtake each other on the line now and would not then, or the other way round.
+    pub fn set_effects(&mut self, old: &Effects, effects: &Effects) -> Result<(), ChangeError> {
+        self.service.line.set_effects(effects)?;
         self.service.ecn_remark = effects.ecn_remark;
         if effects.policer != old.policer {
             self.service.policer = effects.policer.as_ref().map(Policer::new);
@@ -166,9 +163,9 @@ impl QueuedLink {
     /// Changes the queue's limit and parameters. Packets that wait stay.
     ///
     /// # Errors
-    /// The queue has another discipline.
-    pub fn set_queue(&mut self, spec: &QueueSpec) -> Result<(), String> {
-        self.queue.set_spec(spec).map_err(|other| other.to_string())?;
+    /// See [`Queue::set_spec`].
+    pub fn set_queue(&mut self, spec: &QueueSpec) -> Result<(), ChangeError> {
+        self.queue.set_spec(spec)?;
         self.service.counting = spec.counting;
         Ok(())
     }

@@ -8,10 +8,8 @@ use crate::host::Endpoint;
 use crate::link::{Change, Link, Steps};
 use crate::setup;
 use crate::stage::Stages;
-use cwnd_link::{FixedOrder, Purpose, Stream};
-use cwnd_scenario::{
-    Discipline, Effects, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, Schedule, Time, Traffic,
-};
+use cwnd_link::{ChangeError, Purpose, Stream, check_change, check_discipline, check_rate};
+use cwnd_scenario::{Effects, LinkId, LinkSpec, Loss, Problem, QueueSpec, Rate, Time, Traffic};
 use cwnd_tcp::Sender;
 use std::sync::atomic::Ordering;
 
@@ -22,17 +20,10 @@ impl Simulation<'_> {
     /// # Errors
     /// A delivery trace sets the link's rate, or packets could go round a cycle of the network in no time.
     pub fn set_rate(&mut self, link: LinkId, rate: Rate) -> Result<(), Problem> {
-        let mut spec = self.scenario.network.links[link].clone();
-        if let Some(Schedule::Trace(_)) = spec.schedule {
-            let message = format!(
-                "the rate of `{}` cannot change, because a delivery trace says when its packets leave; its delay can: give the \
-                 link a rate or a schedule instead of the trace",
-                spec.name
-            );
-            return Err(Problem { place: format!("links[{link}].rate"), message });
-        }
-        let before = (spec.rate, spec.delay);
-        spec.rate = rate;
+        let old = &self.scenario.network.links[link];
+        check_rate(old).map_err(refusal(link, "rate"))?;
+        let before = (old.rate, old.delay);
+        let spec = LinkSpec { rate, ..old.clone() };
         self.change(link, spec, Change::Rate(rate))?;
         self.note_line(link, before, Changed::Rate(rate));
         Ok(())
@@ -72,19 +63,16 @@ impl Simulation<'_> {
     /// limit.
     ///
     /// # Errors
-    /// The queue has another discipline.
+    /// The queue has another discipline, or FQ-CoDel another number of queues.
     pub fn set_queue(&mut self, link: LinkId, queue: QueueSpec) -> Result<(), Problem> {
-        let state = &mut self.stages.net.links[link];
-        match state {
-            Link::Queued(queued) => queued
-                .set_queue(&queue)
-                .map_err(|message| Problem { place: format!("links[{link}].queue"), message })?,
-            Link::ClosedForm(_) if queue.discipline != Discipline::DropTail => {
-                let message = "its queue is drop-tail and cannot become another discipline during a run: give the scenario's link that queue";
-                return Err(Problem { place: format!("links[{link}].queue"), message: message.to_owned() });
+        let old = &self.scenario.network.links[link].queue.discipline;
+        let changed = match &mut self.stages.net.links[link] {
+            Link::Queued(queued) => queued.set_queue(&queue),
+            Link::ClosedForm(closed) => {
+                check_discipline(old, &queue.discipline).map(|()| closed.set_queue(self.now, &queue))
             }
-            Link::ClosedForm(link) => link.set_queue(self.now, &queue),
-        }
+        };
+        changed.map_err(refusal(link, "queue"))?;
         self.network_changed();
         self.scenario.to_mut().network.links[link].queue = queue;
         Ok(())
@@ -96,25 +84,22 @@ impl Simulation<'_> {
     /// Refused if the scenario's link has no effect (a jitter of `Sometimes(0.0, ..)` is one without consequences), if a drop-tail
     /// link whose only effect is a jitter without reordering would get another one, and if ACK thinning or reordering would change.
     pub fn set_effects(&mut self, link: LinkId, effects: Effects) -> Result<(), Problem> {
-        let place = format!("links[{link}].effects");
-        let refuse = |message| Err(Problem { place: place.clone(), message });
         if !(0.0..=1.0).contains(&effects.duplication) {
-            return refuse(format!("duplication is {}; a probability is 0 to 1", effects.duplication));
+            let message = format!("duplication is {}; a probability is 0 to 1", effects.duplication);
+            return Err(Problem { place: format!("links[{link}].effects"), message });
         }
-        let old = self.scenario.network.links[link].effects;
+        let refused = refusal(link, "effects");
+        let old = &self.scenario.network.links[link];
+        check_change(old, &LinkSpec { effects, ..old.clone() }).map_err(&refused)?;
         let net = &mut self.stages.net;
         match &mut net.links[link] {
-            Link::Queued(state) => {
-                if let Err(message) = state.set_effects(&old, &effects) {
-                    return refuse(message);
-                }
-            }
+            Link::Queued(state) => state.set_effects(&old.effects, &effects).map_err(refused)?,
             Link::ClosedForm(state) if state.has_jitter() => {
                 if (Effects { jitter: None, ..effects }) != Effects::default() {
                     return Err(missing_in_scenario(link, "any effect but jitter"));
                 }
                 if effects.jitter.is_some_and(|jitter| jitter.reorders) {
-                    return refuse(FixedOrder.to_string());
+                    return Err(refused(ChangeError::Reordering));
                 }
                 state.set_jitter(
                     self.now,
@@ -266,6 +251,11 @@ impl Simulation<'_> {
         self.stages.net.wake.iter().for_each(|wake| wake.store(0, Ordering::Relaxed));
         Ok(())
     }
+}
+
+/// Returns what makes a problem of a change of this part of a link.
+fn refusal(link: LinkId, part: &'static str) -> impl Fn(ChangeError) -> Problem {
+    move |error| Problem { place: format!("links[{link}].{part}"), message: error.to_string() }
 }
 
 fn missing_in_scenario(link: LinkId, what: &str) -> Problem {

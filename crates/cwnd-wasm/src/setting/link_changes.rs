@@ -1,8 +1,8 @@
-//! What a changed setting does to the links of a run, and what links refuse.
+//! What a changed setting does to the links of a run.
 
 use super::{LineProblem, Setting};
-use cwnd_scenario::{Discipline, LinkId, LinkSpec, QueueSpec, Schedule};
-use std::mem::discriminant;
+use cwnd_link::check_change;
+use cwnd_scenario::{LinkId, LinkSpec, QueueSpec};
 
 /// How the builders of networks end the name of a link in reverse.
 const REVERSE: &str = "-reverse";
@@ -26,10 +26,12 @@ impl Setting {
         for (id, (old, new)) in
             links.iter().zip(described).enumerate().filter(|(_, (old, _))| is_of_path(old))
         {
-            let new = LinkSpec { queue: changed.queue_after(key, old, &new), ..new };
-            if let Some(message) = refusal(old, &new) {
-                return Err(vec![LineProblem { line: 0, key: key.to_owned(), message }]);
-            }
+            let queue = changed.queue_after(key, old, &new);
+            // Settings give the steps of a schedule from the rate and the delay at first, and a run keeps the steps that it began with.
+            let new = LinkSpec { queue, schedule: old.schedule.clone(), ..new };
+            check_change(old, &new).map_err(|error| {
+                vec![LineProblem { line: 0, key: key.to_owned(), message: error.to_string() }]
+            })?;
             if *old != new {
                 all.push((id, new));
             }
@@ -58,35 +60,4 @@ impl Setting {
 /// Whether settings that can change are those of this link.
 fn is_of_path(link: &LinkSpec) -> bool {
     ["bottleneck", "hop-"].iter().any(|of_path| link.name.starts_with(of_path))
-}
-
-/// Returns why a link cannot become another one during a run.
-fn refusal(old: &LinkSpec, new: &LinkSpec) -> Option<String> {
-    if old.rate != new.rate && matches!(old.schedule, Some(Schedule::Trace(_))) {
-        let trace = if old.name.ends_with(REVERSE) { "reverse-rate-trace" } else { "rate-trace" };
-        return Some(format!(
-            "the rate cannot change during a run, because the delivery trace of `{trace}` says when packets leave; the delay can: leave out the \
-             trace or this change"
-        ));
-    }
-    match (old.queue.discipline, new.queue.discipline) {
-        (Discipline::FqCoDel(old), Discipline::FqCoDel(new)) if old.queues.max(1) != new.queues.max(1) => {
-            Some(format!(
-                "the number of FQ-CoDel's queues cannot change during a run, because packets wait in them: it must stay {}",
-                old.queues.max(1)
-            ))
-        }
-        (old, new) if discriminant(&old) != discriminant(&new) => Some(format!(
-            "the queue is {} and cannot become {} during a run; its parameters and its limit can change: give the queue at the beginning",
-            name(old),
-            name(new)
-        )),
-        _ => None,
-    }
-}
-
-/// Returns the name of a queue discipline as settings call it, without its parameters.
-fn name(discipline: Discipline) -> String {
-    let text = discipline.to_string();
-    text.split(':').next().unwrap_or_default().to_owned()
 }

@@ -189,7 +189,7 @@ fn no_address_reaches_a_file_beyond_the_page() {
     // A setting that names a file does not read it.
     let refused = server.post("/api/simulation", "flow=cubic\nrate-trace=secret.txt");
     assert_eq!(refused.status, 422);
-    assert!(refused.text().contains("reads no files"), "{}", refused.text());
+    assert!(refused.text().contains("does not read the file `secret.txt`"), "{}", refused.text());
     let refused = server.post("/api/simulation", "flow=policy:file=secret.txt");
     assert_eq!(refused.status, 422, "{}", refused.text());
 }

@@ -38,7 +38,7 @@ fn a_native_run_has_the_samples_of_the_bench() {
     assert_eq!(frames.first().map(|(kind, _)| *kind), Some(b'd'));
     assert_eq!(frames.last().map(|(kind, _)| *kind), Some(b'e'));
 
-    let setting = Setting::parse(SETTING, "").expect("it is valid");
+    let setting = Setting::parse(SETTING, None).expect("it is valid");
     let mut bench = Bench::new(setting).expect("it is possible");
     assert_eq!(frames[0].1, bench.describe().as_bytes());
     let mut expected = Vec::new();
@@ -70,8 +70,8 @@ fn what_is_wrong_with_a_setting_is_said_by_line() {
     );
 
     for (file, wanted) in [
-        ("rate-trace=lte.trace", "reads no files"),
-        ("reverse-rate-trace=lte.trace", "reads no files"),
+        ("rate-trace=lte.trace", "does not read the file `lte.trace`"),
+        ("reverse-rate-trace=lte.trace", "does not read the file `lte.trace`"),
         ("short-flows=cubic; load=20 %; size=sizes.csv", "does not read the file `sizes.csv`"),
     ] {
         let refused = server.post("/api/simulation", &format!("rtt=40 ms\n{file}\nflow=cubic"));
@@ -91,7 +91,10 @@ fn what_is_wrong_with_a_setting_is_said_by_line() {
     let problems = refused.json()["problems"].clone();
     assert_eq!((&problems[0]["line"], &problems[1]["line"]), (&3.into(), &4.into()), "{problems}");
     let message = problems[1]["message"].as_str().unwrap_or_default();
-    assert!(message.contains("the queue is drop-tail and cannot become codel during a run"), "{problems}");
+    assert!(
+        message.contains("the queue is drop-tail and cannot become codel while the link is in use"),
+        "{problems}"
+    );
 }
 
 /// Opens a run as soon as there is a place for it.

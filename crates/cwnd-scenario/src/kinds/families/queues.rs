@@ -139,6 +139,13 @@ impl FromStr for Discipline {
     }
 }
 
+impl Discipline {
+    /// Returns its name without its parameters, as it is read: `fq-codel`.
+    pub fn name(&self) -> &'static str {
+        QUEUES.iter().find(|kind| (kind.is)(self)).map_or("", |kind| kind.name)
+    }
+}
+
 /// As it is read.
 impl fmt::Display for Discipline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

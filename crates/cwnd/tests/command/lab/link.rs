@@ -111,7 +111,7 @@ fn a_link_changes_while_it_is_up_and_its_log_says_what_crossed_it() {
     let lines: Vec<&str> = printed.lines().collect();
     assert!(lines[0].contains("= 4") && lines[2].contains("= 12"), "round trips of 40 and 120 ms: {printed}");
     assert_eq!(lines[1], "20 Mbit/s, base RTT 120 ms, buffer 7 packets");
-    assert!(told.contains("a drop-tail queue cannot become a CoDel queue"), "{told}");
+    assert!(told.contains("the queue is drop-tail and cannot become codel"), "{told}");
 
     let text = fs::read_to_string(&log).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
