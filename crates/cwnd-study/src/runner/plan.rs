@@ -223,7 +223,7 @@ pub fn plan_checked(
             false => plan.present += 1,
         }
     }
-    longest_first(&mut plan.tasks);
+    longest_first(&mut plan.tasks, u64::from(process::id()), |task| task.cost.cpu_s);
     pilots_first(&mut plan.tasks, |task| (task.cell, task.cost.cpu_s));
     Ok(plan)
 }
@@ -242,13 +242,48 @@ impl Asked {
 /// The number of groups of equally long runs whose order a process decides.
 const GROUPS: usize = 1_000;
 
-/// Equally long runs are in an order of this process's own, so that two processes begin with different ones. Neighbours of a large study stay
-/// together: they are stored together, and whoever reads them in order reads each page of the store once.
-fn longest_first(tasks: &mut Vec<Task>) {
-    let own = mix(u64::from(process::id()));
-    let group = tasks.len().div_ceil(GROUPS);
-    let mut placed: Vec<(u64, Task)> =
-        tasks.drain(..).enumerate().map(|(place, task)| (mix(own ^ (place / group) as u64), task)).collect();
-    placed.sort_by(|(a, one), (b, other)| other.cost.cpu_s.total_cmp(&one.cost.cpu_s).then_with(|| a.cmp(b)));
-    tasks.extend(placed.into_iter().map(|(_, task)| task));
+/// Puts the longest runs first. Equally long ones are in an order that the number `own` decides, so that two processes begin with different ones.
+/// Neighbours of a large study stay together: they are stored together, and whoever reads them in order reads each page of the store once.
+fn longest_first<T>(runs: &mut Vec<T>, own: u64, cost: impl Fn(&T) -> f64) {
+    let group = runs.len().div_ceil(GROUPS);
+    let order = |(place, run): (usize, T)| (mix(mix(own) ^ (place / group) as u64), run);
+    let mut placed: Vec<(u64, T)> = runs.drain(..).enumerate().map(order).collect();
+    placed.sort_by(|(a, one), (b, other)| cost(other).total_cmp(&cost(one)).then_with(|| a.cmp(b)));
+    runs.extend(placed.into_iter().map(|(_, run)| run));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equally_long_runs_keep_their_neighbours_and_each_process_has_its_order() {
+        let ordered = |own| {
+            let mut runs: Vec<(u32, f64)> = (0..3_000).map(|run| (run, 1.0)).collect();
+            runs[1_234].1 = 2.0;
+            longest_first(&mut runs, own, |(_, cost)| *cost);
+            runs.into_iter().map(|(run, _)| run).collect::<Vec<u32>>()
+        };
+        let (one, other) = (ordered(1), ordered(2));
+        assert_eq!((one[0], other[0]), (1_234, 1_234));
+        // The groups of three: only the longest is away from its own.
+        let follows = |pair: &[u32]| pair[1] == pair[0] + 1;
+        assert!(one[1..].windows(2).filter(|pair| follows(pair)).count() >= 1_998);
+        // Two processes meet only where groups happen to have the same place.
+        let same = one[1..].iter().zip(&other[1..]).filter(|(a, b)| a == b);
+        assert!(same.count() < 60);
+        let mut sorted = one.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..3_000).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn few_runs_have_no_neighbours() {
+        let mut runs: Vec<u32> = (0..8).collect();
+        longest_first(&mut runs, 7, |_| 1.0);
+        assert_ne!(runs, (0..8).collect::<Vec<u32>>());
+        runs.sort_unstable();
+        assert_eq!(runs, (0..8).collect::<Vec<u32>>());
+        longest_first(&mut Vec::<u32>::new(), 7, |_| 1.0);
+    }
 }
