@@ -207,8 +207,8 @@ impl Counts {
     }
 }
 
-/// A store that stays as it was, for who reads it ([`Store::hold`]).
-pub(crate) struct Held<'a> {
+/// A store that stays as it was, for who reads it ([`Store::view`]).
+pub(crate) struct StoreView<'a> {
     _transaction: Option<rusqlite::Transaction<'a>>,
 }
 
@@ -285,10 +285,12 @@ impl Store {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub(crate) fn hold(&self) -> Result<Held<'_>, StoreError> {
+    pub(crate) fn view(&self) -> Result<StoreView<'_>, StoreError> {
         match &self.contents {
-            Contents::Rows(rows) => rows.hold().map(|transaction| Held { _transaction: Some(transaction) }),
-            Contents::Values(_) => Ok(Held { _transaction: None }),
+            Contents::Rows(rows) => {
+                rows.view().map(|transaction| StoreView { _transaction: Some(transaction) })
+            }
+            Contents::Values(_) => Ok(StoreView { _transaction: None }),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The results that a store has.
 
 use super::{Results, RunResult, RunState, measure};
-use crate::store::{Held, inputs};
+use crate::store::{StoreView, inputs};
 use crate::{
     EngineKind, KeptStudy, Provenance, ScenarioText, Store, StoreError, StoreErrorKind, StoredRun,
     StoredState, Study, VERSION, metric_values::SharedNames,
@@ -95,7 +95,7 @@ pub(crate) struct RunReader<'a> {
     flow_metrics: Vec<&'a str>,
     today: Option<Today>,
     names: SharedNames,
-    _held: Held<'a>,
+    _view: StoreView<'a>,
 }
 
 /// What a study gives today for the repeats of a cell with the same time between samples.
@@ -113,7 +113,7 @@ impl<'a> RunReader<'a> {
     /// # Errors
     /// If the store cannot be read, or its study has other runs.
     pub fn new(study: &'a Study, store: &'a Store) -> Result<RunReader<'a>, StoreError> {
-        let held = store.hold()?;
+        let view = store.view()?;
         let kept = kept(store)?;
         if kept.keys.len() != study.cells.len() * study.repeats as usize {
             let reason = format!(
@@ -126,7 +126,7 @@ impl<'a> RunReader<'a> {
             return Err(StoreError::new(&store.place(), StoreErrorKind::Foreign, reason));
         }
         let (flow_metrics, names) = (study.flow_metrics_asked(), SharedNames::default());
-        Ok(RunReader { study, store, kept, flow_metrics, today: None, names, _held: held })
+        Ok(RunReader { study, store, kept, flow_metrics, today: None, names, _view: view })
     }
 
     /// Returns how many runs there are.

@@ -48,7 +48,7 @@ impl Rows {
     }
 
     /// Begins a transaction that only reads. It has the state at its first statement.
-    pub(super) fn hold(&self) -> Result<Transaction<'_>, StoreError> {
+    pub(super) fn view(&self) -> Result<Transaction<'_>, StoreError> {
         self.connection.unchecked_transaction().map_err(|error| self.failed(&error))
     }
 
