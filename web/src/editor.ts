@@ -53,9 +53,15 @@ const THEME = EditorView.theme({
 
 export class Editor {
   private readonly view: EditorView;
+  /** What a run found wrong with the text as it is. */
+  private found: Mark[] = [];
 
   constructor(place: HTMLElement, options: Options) {
-    const check = linter(async (view) => diagnostics(view, await options.check(view.state.doc.toString())), { delay: 300 });
+    const check = linter(async (view) => {
+      const said = await options.check(view.state.doc.toString());
+      // A run may have found something since the text changed; its marks stay.
+      return diagnostics(view, [...said, ...this.found.filter((one) => !said.some((other) => same(one, other)))]);
+    }, { delay: 300 });
     const run = { key: "Mod-Enter", run: () => (options.run(), true) };
     this.view = new EditorView({
       parent: place,
@@ -70,6 +76,9 @@ export class Editor {
         THEME,
         lintGutter(),
         check,
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) this.found = [];
+        }),
         options.complete ? autocompletion({ override: [options.complete] }) : [],
       ],
     });
@@ -85,6 +94,7 @@ export class Editor {
 
   /** Shows what a run found wrong, until the text changes. */
   mark(marks: Mark[]): void {
+    this.found = marks;
     this.view.dispatch(setDiagnostics(this.view.state, diagnostics(this.view, marks)));
   }
 
@@ -94,6 +104,10 @@ export class Editor {
     this.view.dispatch({ selection: { anchor: from }, scrollIntoView: true });
     this.view.focus();
   }
+}
+
+function same(one: Mark, other: Mark): boolean {
+  return one.line === other.line && one.message === other.message;
 }
 
 function diagnostics(view: EditorView, marks: Mark[]): Diagnostic[] {

@@ -399,9 +399,9 @@ class Bench {
     return this.run?.series.flows[flow]?.cwnd ?? [];
   }
 
-  /** For the tests in a browser. */
+  /** For the tests in a browser. A run has finished when its end is drawn. */
   get measured(): { drawn: number; now: number; finished: boolean } {
-    return { drawn: this.charts.drawn, now: this.run?.now ?? 0, finished: this.run?.finished ?? false };
+    return { drawn: this.charts.drawn, now: this.run?.now ?? 0, finished: !this.stale && (this.run?.finished ?? false) };
   }
 }
 

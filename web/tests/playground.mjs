@@ -133,6 +133,8 @@ export const stories = ({ address, browser }) => {
       await write(page, "[scenario]\n");
       await page.keyboard.type("stac");
       await page.waitForSelector(".cm-tooltip-autocomplete");
+      // The editor takes no key for the list that has just come up.
+      await page.waitForTimeout(200);
       await page.keyboard.press("Enter");
       await page.keyboard.type('"ns');
       await page.waitForSelector(".cm-tooltip-autocomplete");
