@@ -281,7 +281,7 @@ impl Store {
     }
 
     /// Holds the store as it is now for everything that is read while the result lives, and locks it once for all of it. Others may write
-    /// meanwhile; their log grows until the result is dropped.
+    /// meanwhile, but their log grows, and whoever is the last to close the store may be unable to empty it: a view must be short.
     ///
     /// # Errors
     /// If the store cannot be read.

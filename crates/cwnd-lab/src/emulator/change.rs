@@ -31,10 +31,13 @@ fn change_link(
     is: &LinkSpec,
     wanted: &LinkSpec,
 ) -> Result<(), String> {
-    check_change(is, wanted).map_err(|error| error.to_string())?;
+    // First, because settings compute the steps of a schedule from the rate: another rate comes with another schedule.
     if is.schedule.is_some() && (is.rate, is.delay) != (wanted.rate, wanted.delay) {
-        return Err("its schedule or trace sets rate and delay".to_owned());
+        return Err(
+            "its schedule or trace sets rate and delay; its queue, losses and effects can change".to_owned()
+        );
     }
+    check_change(is, wanted).map_err(|error| error.to_string())?;
     if is.queue != wanted.queue {
         net.set_queue(number, &wanted.queue).map_err(|error| error.to_string())?;
     }

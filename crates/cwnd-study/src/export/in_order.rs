@@ -23,10 +23,11 @@ where
     let threads = thread::available_parallelism().map_or(1, usize::from).min(order.len().div_ceil(CHUNK));
     let Some(directory) = store.directory().filter(|_| threads > 1) else {
         let (mut reader, mut make) = (RunReader::new(study, store)?, maker());
-        for place in order {
-            let (run, row) = reader.read(*place)?;
-            if let Err(error) = each(make(*place, &run, row.as_ref())) {
-                return Ok(Err(error));
+        for chunk in order.chunks(CHUNK) {
+            for one in read_chunk(&mut reader, chunk, &mut make)? {
+                if let Err(error) = each(one) {
+                    return Ok(Err(error));
+                }
             }
         }
         return Ok(Ok(()));
@@ -64,11 +65,7 @@ fn read<'a, T>(
         let store = Store::open(directory)?;
         let mut reader = RunReader::new(study, &store)?;
         for chunk in chunks {
-            let mut made = Vec::with_capacity(chunk.len());
-            for place in chunk {
-                let (run, row) = reader.read(*place)?;
-                made.push(make(*place, &run, row.as_ref()));
-            }
+            let made = read_chunk(&mut reader, chunk, &mut make)?;
             if to.send(Ok(made)).is_err() {
                 break;
             }
@@ -79,4 +76,19 @@ fn read<'a, T>(
         // If nobody receives, nobody asks.
         drop(to.send(Err(error)));
     }
+}
+
+/// Returns what is made of the runs of a chunk. Whoever takes it may let the reader wait.
+fn read_chunk<T>(
+    reader: &mut RunReader<'_>,
+    chunk: &[usize],
+    make: &mut impl FnMut(usize, &RunResult, Option<&StoredRun>) -> T,
+) -> Result<Vec<T>, StoreError> {
+    let mut made = Vec::with_capacity(chunk.len());
+    for place in chunk {
+        let (run, row) = reader.read(*place)?;
+        made.push(make(*place, &run, row.as_ref()));
+    }
+    reader.pause();
+    Ok(made)
 }

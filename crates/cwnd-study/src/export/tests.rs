@@ -214,3 +214,20 @@ fn every_flow_has_a_row() {
     let parquet = SerializedFileReader::new(bytes::Bytes::from(export(Format::Parquet).1)).unwrap();
     assert_eq!(parquet.metadata().file_metadata().num_rows(), expected as i64);
 }
+
+#[test]
+fn while_rows_are_written_others_can_empty_the_log_of_the_store() {
+    let (directory, store, study) = store();
+    let order: Vec<usize> = (0..study.cells.len() * study.repeats as usize).collect();
+    let others = rusqlite::Connection::open(directory.path().join(crate::store::DATABASE)).unwrap();
+    let mut rows = 0;
+    let maker = || |_: usize, _: &RunResult, _: Option<&StoredRun>| ();
+    let read = in_order::in_order((&study, &store), &order, &maker, |()| {
+        rows += 1;
+        // The first column says whether somebody reads.
+        let is_read: bool =
+            others.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
+        if is_read { Err(rows) } else { Ok(()) }
+    });
+    assert_eq!((read.unwrap(), rows), (Ok(()), order.len()));
+}

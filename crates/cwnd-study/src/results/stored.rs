@@ -95,8 +95,13 @@ pub(crate) struct RunReader<'a> {
     flow_metrics: Vec<&'a str>,
     today: Option<Today>,
     names: SharedNames,
-    _view: StoreView<'a>,
+    view: Option<StoreView<'a>>,
+    /// How many runs the view has been read for.
+    viewed: usize,
 }
+
+/// The most runs that are read in one view.
+const VIEW: usize = 256;
 
 /// What a study gives today for the repeats of a cell with the same time between samples.
 struct Today {
@@ -113,7 +118,6 @@ impl<'a> RunReader<'a> {
     /// # Errors
     /// If the store cannot be read, or its study has other runs.
     pub fn new(study: &'a Study, store: &'a Store) -> Result<RunReader<'a>, StoreError> {
-        let view = store.view()?;
         let kept = kept(store)?;
         if kept.keys.len() != study.cells.len() * study.repeats as usize {
             let reason = format!(
@@ -126,12 +130,17 @@ impl<'a> RunReader<'a> {
             return Err(StoreError::new(&store.place(), StoreErrorKind::Foreign, reason));
         }
         let (flow_metrics, names) = (study.flow_metrics_asked(), SharedNames::default());
-        Ok(RunReader { study, store, kept, flow_metrics, today: None, names, _view: view })
+        Ok(RunReader { study, store, kept, flow_metrics, today: None, names, view: None, viewed: 0 })
     }
 
     /// Returns how many runs there are.
     pub fn len(&self) -> usize {
         self.kept.keys.len()
+    }
+
+    /// Lets others empty their log while nothing is read.
+    pub fn pause(&mut self) {
+        self.view = None;
     }
 
     /// Reads a run by its place: cell by cell, repeats in order. Returns its row of the store as well.
@@ -140,6 +149,12 @@ impl<'a> RunReader<'a> {
     /// If the store cannot be read, or the run's stored scenario is not the one that the study gives today.
     pub fn read(&mut self, place: usize) -> Result<(RunResult, Option<StoredRun>), StoreError> {
         let (study, store) = (self.study, self.store);
+        if self.view.is_none() || self.viewed == VIEW {
+            // The former view ends before the next one begins.
+            self.view = None;
+            (self.view, self.viewed) = (Some(store.view()?), 0);
+        }
+        self.viewed += 1;
         let (cell, repeat) = (place / study.repeats as usize, (place % study.repeats as usize) as u32);
         let seed = study.seed_of(cell, repeat);
         let row = store.get(self.kept.keys[place])?;
