@@ -91,7 +91,7 @@ def test_the_rate_of_a_trace_cannot_change(tmp_path: Path) -> None:
     trace.write_text("1\n2\n3\n4\n")
     simulation = cwnd.Simulation("cubic", rate_trace=trace, rtt="40 ms")
     simulation.run_until(1)
-    with pytest.raises(cwnd.InputError, match="rate of `bottleneck` cannot change, because a delivery trace"):
+    with pytest.raises(cwnd.InputError, match="rate of `bottleneck` cannot change, because the delivery trace"):
         simulation.set_rate("1 Mbit/s")
     simulation.set_delay("200 ms")
     simulation.run_until(3)
