@@ -86,7 +86,12 @@ export const stories = ({ address, browser }) => ({
     for (const [code, pattern] of cases) {
       await write(page, code);
       await problem(page, pattern);
-      if (pattern.source.startsWith("line")) await page.waitForSelector("#own .cm-lint-marker-error");
+      if (pattern.source.startsWith("line")) {
+        await page.waitForSelector("#own .cm-lint-marker-error");
+        // The text is checked 300 ms after its change, and the mark of what the run found stays.
+        await page.waitForTimeout(600);
+        assert.ok(await page.isVisible("#own .cm-lint-marker-error"), `${pattern} has lost its mark`);
+      }
       assert.ok((await page.evaluate(() => 1 + 1)) === 2, "the page answers");
     }
     await write(page, `function on_ack(ack, window) { window.cwnd = 17; }\n${loss}`);
