@@ -19,16 +19,16 @@ impl Setting {
         links: &[LinkSpec],
     ) -> Result<Vec<(LinkId, LinkSpec)>, Vec<LineProblem>> {
         let mut changed = self.clone();
-        let described = changed.changed(key, value)?.network.links.clone();
+        let described = changed.changed(key, value)?.network;
         let mut all = Vec::new();
         // Access links follow from the first rate and stay. A schedule of greater rates has wider ones by default, so that the page copies a run with
         // the rate of its own.
         for (id, (old, new)) in
-            links.iter().zip(described).enumerate().filter(|(_, (old, _))| is_of_path(old))
+            links.iter().zip(&described.links).enumerate().filter(|(_, (old, _))| is_of_path(old))
         {
-            let queue = changed.queue_after(key, old, &new);
+            let queue = changed.queue_after(key, old, new);
             // Settings give the steps of a schedule from the rate and the delay at first, and a run keeps the steps that it began with.
-            let new = LinkSpec { queue, schedule: old.schedule.clone(), ..new };
+            let new = LinkSpec { queue, schedule: old.schedule.clone(), ..new.clone() };
             check_change(old, &new).map_err(|error| {
                 vec![LineProblem { line: 0, key: key.to_owned(), message: error.to_string() }]
             })?;
