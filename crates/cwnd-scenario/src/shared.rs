@@ -1,3 +1,5 @@
+//! Values that clones share until one of them changes its own.
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt::{self, Debug, Formatter};
 use std::ops::{Deref, DerefMut};
