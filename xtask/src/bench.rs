@@ -62,14 +62,14 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         print_acks(runs)?;
         return Ok(true);
     }
-    let cwnd = json::build_cwnd()?;
     if options.has(SHORTCUTS) {
-        print!("{}", shortcuts::costs(&cwnd)?);
+        print!("{}", shortcuts::costs()?);
         return Ok(true);
     }
     if options.has(INSTRUCTIONS) {
-        return if options.has(RECORD) { instructions::record(&cwnd) } else { instructions::compare(&cwnd) };
+        return if options.has(RECORD) { instructions::record() } else { instructions::compare() };
     }
+    let cwnd = json::build_cwnd()?;
     let record = options.has(RECORD);
     let command = |switch: &str| format!("cargo xtask bench {switch}");
     if options.has(LINKS_ONLY) {
@@ -141,7 +141,7 @@ fn all_rows(cwnd: &Path, rows: &[&Row], runs: usize, counted: bool) -> Result<St
             (0..runs).map(|_| measure::run(cwnd, row, row.seconds)).collect();
         measured.push(all?);
     }
-    let counts = if counted { instructions(cwnd, rows) } else { Err("not asked for".to_owned()) };
+    let counts = if counted { instructions(rows) } else { Err("not asked for".to_owned()) };
     let mut text = format!("CPU time of `cwnd compare`, median of {runs} runs (least to greatest)\n\n");
     text += &costs(rows, &measured, counts.as_deref().ok());
     text += "\n  Per data packet that arrives at the bottleneck's queue. The bars are the project's own.\n";
@@ -191,15 +191,15 @@ fn print_acks(runs: usize) -> Result<(), String> {
 }
 
 /// Returns the instructions a packet of each row, by callgrind; none of rows too short to tell the start from the rest.
-fn instructions(cwnd: &Path, rows: &[&Row]) -> Result<Vec<Option<f64>>, String> {
-    measure::check_valgrind()?;
+fn instructions(rows: &[&Row]) -> Result<Vec<Option<f64>>, String> {
+    let program = measure::build_counted()?;
     let count = |row: &&Row| {
         let counted = [row.seconds / 10, row.seconds * 3 / 10];
         if counted[0] == 0 {
             return Ok(None);
         }
         eprintln!("{}: instructions", row.name);
-        measure::instructions(cwnd, row, &[], counted).map(Some)
+        measure::instructions(&program, row, &[], counted).map(Some)
     };
     rows.iter().map(count).collect()
 }

@@ -146,6 +146,8 @@ fn usual_steps() -> Vec<Step> {
         step("report in a browser", "test --workspace --test browser -- --ignored", browser()),
         step("captures in tshark", "test --workspace --test tshark -- --ignored", tshark()),
         step("same bits when optimised", "test --release --package cwnd-sim --test snapshot", None),
+        // An example of the same package, so that the crates that it needs are compiled.
+        step("instructions a packet", "xtask bench --instructions", crate::bench::obstacle()),
         step(
             "disks and emulated networks",
             "test --workspace --test command --test study --test lab --test serve -- --ignored",
@@ -181,7 +183,6 @@ fn usual_steps() -> Vec<Step> {
 fn long_steps() -> Vec<Step> {
     vec![
         step("a sample of the papers", "xtask papers", None),
-        step("instructions a packet", "xtask bench --instructions", crate::bench::obstacle()),
         step("a kernel in a virtual machine", "xtask vm --kernel 6.12", crate::vm::obstacle()),
         step(
             "algorithms in s2n-quic",

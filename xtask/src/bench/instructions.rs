@@ -8,7 +8,6 @@ use super::rows::{self, Row};
 use crate::command::{install, output, root, succeeds};
 use crate::table::{cells, table};
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 /// Rows that are counted: each stack with few and with many flows, the defaults, and a queue that is not drop-tail.
@@ -28,9 +27,9 @@ const TOLERANCE: f64 = 0.03;
 const RECORDED: &str = "xtask/instructions.tsv";
 
 /// Counts all rows, and writes them.
-pub fn record(cwnd: &Path) -> Result<bool, String> {
+pub fn record() -> Result<bool, String> {
     let mut text = format!("{}\n", compiler()?);
-    for (row, count) in count(cwnd)? {
+    for (row, count) in count()? {
         text += &format!("{row}\t{count:.1}\n");
     }
     fs::write(root().join(RECORDED), text).map_err(|error| format!("{RECORDED}: {error}"))?;
@@ -39,7 +38,7 @@ pub fn record(cwnd: &Path) -> Result<bool, String> {
 }
 
 /// Counts all rows, and prints them with those recorded. Returns whether none has risen by more than the tolerance.
-pub fn compare(cwnd: &Path) -> Result<bool, String> {
+pub fn compare() -> Result<bool, String> {
     let recorded = recorded()?;
     if recorded.compiler != compiler()? {
         return Err(format!(
@@ -49,7 +48,7 @@ pub fn compare(cwnd: &Path) -> Result<bool, String> {
     }
     let mut all = true;
     let mut lines = Vec::new();
-    for (row, count) in count(cwnd)? {
+    for (row, count) in count()? {
         let before = recorded.counts.iter().find(|(name, _)| name == row);
         let before = before.ok_or_else(|| format!("{RECORDED} has no row \"{row}\""))?.1;
         let change = count / before - 1.0;
@@ -112,15 +111,15 @@ fn compiler() -> Result<String, String> {
 }
 
 /// Counts rows, as many at a time as there are cores: what is counted does not depend on the load.
-fn count(cwnd: &Path) -> Result<Vec<(&'static str, f64)>, String> {
-    measure::check_valgrind()?;
+fn count() -> Result<Vec<(&'static str, f64)>, String> {
+    let program = &measure::build_counted()?;
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     let mut counts = Vec::new();
     for names in COUNTED_ROWS.chunks(at_once) {
         let rows: Vec<&Row> = names.iter().map(|name| rows::named(name)).collect();
         let counted: Vec<Result<f64, String>> = std::thread::scope(|scope| {
             let threads: Vec<_> = (rows.iter())
-                .map(|row| scope.spawn(|| measure::instructions(cwnd, row, &[], COUNTED)))
+                .map(|row| scope.spawn(|| measure::instructions(program, row, &[], COUNTED)))
                 .collect();
             threads.into_iter().map(|thread| thread.join().expect("it does not panic")).collect()
         });

@@ -1,13 +1,16 @@
 //! One measurement: a process that runs one scenario.
 
-use super::rows::{Kind, Row, STACK};
-use crate::command;
+use super::rows::{Kind, Row};
+use crate::{command, json};
 use serde::Deserialize;
 use std::io::{BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 use wait4::Wait4;
+
+/// How often runs with the defaults are sampled where the simulator runs alone; the command chooses the interval by the duration.
+const SAMPLE: &str = "20.4 ms";
 
 /// What a run cost.
 pub struct Measurement {
@@ -62,13 +65,6 @@ fn cpu_s(used: &wait4::ResourceUsage) -> f64 {
     (used.utime + used.stime).as_secs_f64()
 }
 
-fn add_arguments(command: &mut Command, row: &Row, seconds: u32, threads: u32) {
-    let names_its_stack = row.arguments.contains(&"--stack") || row.kind == Kind::Defaults;
-    let stack = if names_its_stack { &[] } else { STACK };
-    command.args(row.kind.arguments()).args(stack).args(row.arguments);
-    command.args(["--duration", &format!("{seconds} s"), "--threads", &threads.to_string()]);
-}
-
 /// What is read of the document that `cwnd compare --json` prints.
 #[derive(Deserialize)]
 struct Document {
@@ -101,7 +97,8 @@ pub fn run(cwnd: &Path, row: &Row, seconds: u32) -> Result<Measurement, String> 
 /// The same on several threads.
 pub fn run_on(cwnd: &Path, row: &Row, seconds: u32, threads: u32) -> Result<Measurement, String> {
     let mut command = Command::new(cwnd);
-    add_arguments(&mut command, row, seconds, threads);
+    command.args(["compare", "cubic", "--json", "--quiet", "--threads", &threads.to_string()]);
+    command.args(row.arguments(seconds));
     let begin = Instant::now();
     let shown = command::shown(&command);
     let failed = |why: &dyn std::fmt::Display| format!("{shown}: {why}");
@@ -119,49 +116,48 @@ pub fn run_on(cwnd: &Path, row: &Row, seconds: u32, threads: u32) -> Result<Meas
     })
 }
 
-/// Checks that valgrind is installed.
-///
-/// # Errors
-/// It is not; the text says how to install it.
-pub fn check_valgrind() -> Result<(), String> {
+fn check_valgrind() -> Result<(), String> {
     let installed = command::succeeds(Command::new("valgrind").arg("--version"));
     let why = "there is no valgrind; install it: sudo apt-get install valgrind";
     if installed { Ok(()) } else { Err(why.to_owned()) }
 }
 
+/// Builds the program whose instructions are counted: the simulator alone. Tests of the simulator need the rest of what is
+/// compiled for it.
+///
+/// # Errors
+/// It cannot be built, or there is no valgrind.
+pub fn build_counted() -> Result<PathBuf, String> {
+    check_valgrind()?;
+    json::build(&["--package", "cwnd-sim", "--example", "settings"])
+}
+
 /// Returns the instructions a packet, as callgrind counts them in what a run of `longer` simulated seconds does beyond one of
-/// `short`: start-up and slow start do not count. `more` are further arguments of `cwnd compare`.
+/// `short`: start-up and slow start do not count. `more` are further flags.
 pub fn instructions(
-    cwnd: &Path,
+    program: &Path,
     row: &Row,
-    more: &[String],
+    more: &[&str],
     [short, longer]: [u32; 2],
 ) -> Result<f64, String> {
-    let (instructions, packets) = counted(cwnd, row, more, short)?;
-    let (more_instructions, more_packets) = counted(cwnd, row, more, longer)?;
+    let (instructions, packets) = counted(program, row, more, short)?;
+    let (more_instructions, more_packets) = counted(program, row, more, longer)?;
     Ok((more_instructions - instructions) / (more_packets - packets))
 }
 
 /// Instructions and packets of a run.
-fn counted(cwnd: &Path, row: &Row, more: &[String], seconds: u32) -> Result<(f64, f64), String> {
+fn counted(program: &Path, row: &Row, more: &[&str], seconds: u32) -> Result<(f64, f64), String> {
     let mut valgrind = Command::new("valgrind");
-    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(cwnd);
-    add_arguments(&mut valgrind, row, seconds, 1);
-    valgrind.args(more);
-    let failed = |error: std::io::Error| format!("valgrind: {error}");
-    let mut child = valgrind.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
-    // What valgrind itself says is far shorter than a pipe holds.
-    let timing = timing(&mut child);
-    let mut said = String::new();
-    if let Some(stderr) = &mut child.stderr {
-        stderr.read_to_string(&mut said).map_err(failed)?;
+    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program);
+    valgrind.args(["--algorithm", "cubic"]).args(row.arguments(seconds)).args(more);
+    if row.kind == Kind::Defaults {
+        valgrind.args(["--sample", SAMPLE]);
     }
-    let status = child.wait().map_err(failed)?;
+    let ran = valgrind.output().map_err(|error| format!("valgrind: {error}"))?;
+    let said = String::from_utf8_lossy(&ran.stderr);
     let collected = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
-    let (Some(collected), Some(timing)) = (collected, timing) else {
-        return Err(format!("valgrind: {status}\n{said}"));
-    };
-    Ok((collected, (timing.cpu_s * 1e9 / timing.cpu_ns_per_packet).round()))
+    let packets = String::from_utf8_lossy(&ran.stdout).trim().parse().ok();
+    collected.zip(packets).ok_or_else(|| format!("{}: {}\n{said}", command::shown(&valgrind), ran.status))
 }
 
 /// What a reference program says of itself.

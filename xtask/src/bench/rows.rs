@@ -4,14 +4,24 @@
 pub struct Row {
     pub name: &'static str,
     pub kind: Kind,
-    /// What `cwnd compare` is told in addition to what all rows of the kind have in common.
-    pub arguments: &'static [&'static str],
+    /// Settings as flags, in addition to those that all rows of the kind have in common.
+    arguments: &'static [&'static str],
     /// Simulated seconds.
     pub seconds: u32,
     /// Nanoseconds a packet, at most.
     pub bar_ns: Option<f64>,
     /// Peak memory, MiB, at most, however long the run.
     pub bar_mib: Option<f64>,
+}
+
+impl Row {
+    /// Its settings as flags, with this duration.
+    pub fn arguments(&self, seconds: u32) -> Vec<String> {
+        let names_its_stack = self.arguments.contains(&"--stack") || self.kind == Kind::Defaults;
+        let stack = if names_its_stack { &[] } else { STACK };
+        let said = [self.kind.arguments(), stack, self.arguments].concat().into_iter().map(str::to_owned);
+        said.chain(["--duration".to_owned(), format!("{seconds} s")]).collect()
+    }
 }
 
 /// What is measured of the command's own work.
@@ -25,20 +35,16 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The arguments that rows of this kind have in common.
-    pub fn arguments(self) -> &'static [&'static str] {
+    /// The settings that rows of this kind have in common.
+    fn arguments(self) -> &'static [&'static str] {
         match self {
             Kind::Bare => BARE,
-            Kind::Defaults => DEFAULTS,
+            Kind::Defaults => &[],
         }
     }
 }
 
-const DEFAULTS: &[&str] = &["compare", "cubic", "--json", "--quiet"];
-
 const BARE: &[&str] = &[
-    "compare",
-    "cubic",
     "--access-rate",
     "1 Gbit/s",
     "--access-delay",
@@ -47,12 +53,10 @@ const BARE: &[&str] = &[
     "0 s",
     "--send-overhead",
     "0 s",
-    "--json",
-    "--quiet",
 ];
 
 /// The stack of bare rows that name none.
-pub const STACK: &[&str] = &["--stack", "ns2", "--packet-size", "1000"];
+const STACK: &[&str] = &["--stack", "ns2", "--packet-size", "1000"];
 
 /// Simulated seconds of most rows.
 const LONG: u32 = 100;

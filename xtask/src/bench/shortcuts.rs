@@ -6,7 +6,7 @@ use crate::table::{cells, table};
 use std::path::Path;
 use std::thread;
 
-/// The values of `--no-fast-path`.
+/// The values of the flag `--no-fast-path`.
 const LEFT_OUT: &[&str] =
     &["single-endpoint", "plain-runs", "inline-receiver", "zero-queue", "steady", "all"];
 
@@ -17,10 +17,10 @@ const COUNTED: [u32; 2] = [5, 10];
 ///
 /// # Errors
 /// There is no valgrind, or a run fails.
-pub fn costs(cwnd: &Path) -> Result<String, String> {
-    measure::check_valgrind()?;
+pub fn costs() -> Result<String, String> {
+    let program = measure::build_counted()?;
     let rows: Result<Vec<Vec<String>>, String> =
-        ROWS.iter().chain(queued_rows()).map(|row| cost(cwnd, row)).collect();
+        ROWS.iter().chain(queued_rows()).map(|row| cost(&program, row)).collect();
     let head = [
         [cells(&["", "instructions", "without"]), vec![String::new(); LEFT_OUT.len() - 1]].concat(),
         [cells(&["", "a packet"]), cells(LEFT_OUT)].concat(),
@@ -34,17 +34,16 @@ fn queued_rows() -> impl Iterator<Item = &'static Row> {
 }
 
 /// A row of the table. Instructions do not depend on the load of the machine, so the runs share its cores.
-fn cost(cwnd: &Path, row: &Row) -> Result<Vec<String>, String> {
-    let options: Vec<Vec<String>> = std::iter::once(vec![])
-        .chain(LEFT_OUT.iter().map(|name| vec![format!("--no-fast-path={name}")]))
-        .collect();
+fn cost(program: &Path, row: &Row) -> Result<Vec<String>, String> {
+    let options: Vec<Vec<&str>> =
+        std::iter::once(vec![]).chain(LEFT_OUT.iter().map(|name| vec!["--no-fast-path", *name])).collect();
     let at_once = thread::available_parallelism().map_or(1, usize::from);
     let mut counts = Vec::new();
     for some in options.chunks(at_once) {
         let counted: Vec<Result<f64, String>> = thread::scope(|scope| {
             let threads: Vec<_> = some
                 .iter()
-                .map(|more| scope.spawn(|| measure::instructions(cwnd, row, more, COUNTED)))
+                .map(|more| scope.spawn(|| measure::instructions(program, row, more, COUNTED)))
                 .collect();
             threads.into_iter().map(|thread| thread.join().expect("it does not panic")).collect()
         });
