@@ -45,8 +45,15 @@ use crate::{
 };
 use in_order::in_order;
 use sheet::{DerivedValues, Layout, RowMaker};
-use std::{collections::BTreeSet, convert::Infallible, fmt, io, sync::Arc};
-use write::{Piece, PieceWriter};
+use std::{
+    collections::BTreeSet,
+    convert::Infallible,
+    fmt,
+    fs::File,
+    io::{self, BufWriter, Seek},
+    sync::Arc,
+};
+use write::{PieceMaker, PieceWriter};
 
 /// The format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +105,8 @@ pub struct UnusableRun {
 
 /// Writes all runs of the study that was last run in a store. Returns those that cannot be used; their rows say `failed`.
 ///
+/// The store is read twice: the names of all metrics come before the first row. [`write_file`] mostly reads it once.
+///
 /// # Errors
 /// If the store cannot be read or the text not be written; or a canonical export is to be Parquet, whose files tell
 /// what wrote them.
@@ -108,26 +117,32 @@ pub fn write(
     canonical: bool,
     to: &mut (impl io::Write + Send),
 ) -> Result<Vec<UnusableRun>, ExportError> {
-    if canonical && format == Format::Parquet {
-        let reason = "a canonical export is CSV or JSON: a Parquet file tells which version wrote it";
-        let error = StoreError::new(&store.place(), StoreErrorKind::Other, reason);
-        return Err(ExportError::Store(error));
-    }
-    let found = Found::new(store, &study).map_err(ExportError::Store)?;
-    let layout = found.layout(&study, store, canonical);
-    let mut writer =
-        PieceWriter::new(format, &layout.columns, (&study.name, "runs"), to).map_err(ExportError::Write)?;
-    let maker = || {
-        let mut rows = RowMaker::new(&layout);
-        let columns = &layout.columns;
-        move |place: usize, run: &RunResult, row: Option<&StoredRun>| {
-            Piece::new(format, columns, rows.row(place, run, row))
+    check(store, format, canonical)?;
+    let of_all = Known::of_all(store, &study).map_err(ExportError::Store)?;
+    of_all.write((store, &study), format, canonical, to).map_err(|stop| stop.error(store))
+}
+
+/// The same into a file, which is written with the metrics of some runs until a run has another one, and then begun again with
+/// those of all runs.
+///
+/// # Errors
+/// See [`write`].
+pub fn write_file(
+    store: &Store,
+    study: Study,
+    format: Format,
+    canonical: bool,
+    file: &mut BufWriter<File>,
+) -> Result<Vec<UnusableRun>, ExportError> {
+    check(store, format, canonical)?;
+    let of_some = Known::of_some(store, &study).map_err(ExportError::Store)?;
+    match of_some.write((store, &study), format, canonical, file) {
+        Err(Stop::OtherMetric) => {
+            file.rewind().and_then(|()| file.get_ref().set_len(0)).map_err(ExportError::Write)?;
+            write(store, study, format, canonical, file)
         }
-    };
-    let order = layout.order(found.keys.len());
-    let written = in_order((&study, store), &order, &maker, |piece| writer.write(&piece));
-    written.map_err(ExportError::Store)?.and_then(|()| writer.finish()).map_err(ExportError::Write)?;
-    Ok(found.unusable)
+        written => written.map_err(|stop| stop.error(store)),
+    }
 }
 
 /// Returns all runs of the study that was last run in a store, one row a run.
@@ -135,59 +150,113 @@ pub fn write(
 /// # Errors
 /// If the store cannot be read.
 pub fn runs(store: &Store, study: Study) -> Result<Sheet, StoreError> {
-    let found = Found::new(store, &study)?;
-    let layout = found.layout(&study, store, false);
-    let mut rows = Vec::with_capacity(found.keys.len());
-    let maker = || {
-        let mut rows = RowMaker::new(&layout);
-        move |place: usize, run: &RunResult, row: Option<&StoredRun>| rows.row(place, run, row)
+    let sheet = match Known::of_some(store, &study)?.sheet((store, &study)) {
+        Err(Stop::OtherMetric) => Known::of_all(store, &study)?.sheet((store, &study)),
+        sheet => sheet,
     };
-    let read = in_order((&study, store), &layout.order(found.keys.len()), &maker, |row| {
-        rows.push(row);
-        Ok::<(), Infallible>(())
-    })?;
-    let Ok(()) = read;
-    Ok(Sheet { columns: layout.columns, rows })
+    sheet.map_err(|stop| match stop.error(store) {
+        ExportError::Store(error) => error,
+        ExportError::Write(_) => unreachable!("rows in memory are not written"),
+    })
 }
 
-/// What must be known of all runs before the first row is written. Rows are read again for writing: of a million runs the
-/// metrics do not fit into memory.
-struct Found {
+fn check(store: &Store, format: Format, canonical: bool) -> Result<(), ExportError> {
+    if canonical && format == Format::Parquet {
+        let reason = "a canonical export is CSV or JSON: a Parquet file tells which version wrote it";
+        let error = StoreError::new(&store.place(), StoreErrorKind::Other, reason);
+        return Err(ExportError::Store(error));
+    }
+    Ok(())
+}
+
+/// Why rows end before the last one.
+enum Stop {
+    Store(StoreError),
+    Write(io::Error),
+    /// A run has a metric that has no column.
+    OtherMetric,
+}
+
+impl Stop {
+    /// Returns what is wrong if the columns were those of all runs.
+    fn error(self, store: &Store) -> ExportError {
+        match self {
+            Stop::Store(error) => ExportError::Store(error),
+            Stop::Write(error) => ExportError::Write(error),
+            Stop::OtherMetric => {
+                let reason =
+                    "while it was read, a run was stored with a metric that no other run has: export again";
+                ExportError::Store(StoreError::new(&store.place(), StoreErrorKind::Other, reason))
+            }
+        }
+    }
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Stop {
+        Stop::Store(error)
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Write(error)
+    }
+}
+
+/// What is known before the first row is written.
+struct Known {
     /// The keys of all runs: cell by cell, repeats in order.
     keys: Vec<RunKey>,
-    /// The metrics that any run has: those that the study names first.
+    /// The metrics that the runs looked at have: those that the study names first.
     metrics: Vec<String>,
     derived: Vec<DerivedValues>,
-    unusable: Vec<UnusableRun>,
 }
 
-impl Found {
-    fn new(store: &Store, study: &Study) -> Result<Found, StoreError> {
-        let keys = store.study()?.map(|kept| kept.keys).unwrap_or_default();
-        let order: Vec<usize> = (0..keys.len()).collect();
+impl Known {
+    /// Looks at all runs. They are read again for writing: the metrics of a million runs do not fit into memory.
+    fn of_all(store: &Store, study: &Study) -> Result<Known, StoreError> {
+        let keys = keys(store)?;
+        let order = (0..keys.len()).collect::<Vec<_>>();
+        Known::of(store, study, keys, &order)
+    }
+
+    /// Looks at some runs, which mostly have the metrics of all; and at all runs if derived metrics are made of their values.
+    fn of_some(store: &Store, study: &Study) -> Result<Known, StoreError> {
+        /// Neighbours, which differ in the last axes; and as many at equal distances, which differ in the first.
+        const SOME: usize = 64;
+        let keys = keys(store)?;
+        let runs = keys.len();
+        if !study.derived.is_empty() {
+            return Known::of_all(store, study);
+        }
+        let distant = (0..runs).step_by(runs.div_ceil(SOME).max(1));
+        let order = (0..runs.min(SOME)).chain(distant).collect::<Vec<_>>();
+        Known::of(store, study, keys, &order)
+    }
+
+    fn of(store: &Store, study: &Study, keys: Vec<RunKey>, order: &[usize]) -> Result<Known, StoreError> {
         let maker = || {
-            |_: usize, run: &RunResult, row: Option<&StoredRun>| {
+            |_: usize, run: &RunResult, _: Option<&StoredRun>| {
                 let names = match &run.state {
                     RunState::Done(metrics) => Some(Arc::clone(metrics.names())),
                     RunState::Failed(_) | RunState::Missing => None,
                 };
                 let values = study.derived.iter().map(|one| run.metric(&one.metric).unwrap_or(f64::NAN));
-                (names, values.collect::<Vec<f64>>(), unusable(study, run, row))
+                (names, values.collect::<Vec<f64>>())
             }
         };
         let mut names: BTreeSet<String> = BTreeSet::new();
         // Runs share their names, so that these are looked at once for each thread that reads.
         let mut seen: Vec<Names> = Vec::new();
         let mut measured: Vec<Vec<f64>> = vec![Vec::new(); study.derived.len()];
-        let mut all_unusable = Vec::new();
-        let read = in_order((study, store), &order, &maker, |(own, values, unusable)| {
+        let read = in_order((study, store), order, &maker, |(own, values)| {
             if let Some(own) = own.filter(|own| !seen.iter().any(|other| Arc::ptr_eq(own, other))) {
                 names.extend(own.iter().cloned());
                 seen.truncate(MOST_SEEN - 1);
                 seen.insert(0, own);
             }
             measured.iter_mut().zip(values).for_each(|(all, value)| all.push(value));
-            all_unusable.extend(unusable);
             Ok::<(), Infallible>(())
         })?;
         let Ok(()) = read;
@@ -196,13 +265,59 @@ impl Found {
         names.extend(derived.iter().filter(is_there).map(|derived| derived.name.clone()));
         let named = study.metrics.iter().filter(|name| names.remove(*name)).cloned().collect::<Vec<_>>();
         let metrics = named.into_iter().chain(names).collect();
-        Ok(Found { keys, metrics, derived, unusable: all_unusable })
+        Ok(Known { keys, metrics, derived })
     }
 
-    fn layout<'a>(&'a self, study: &'a Study, store: &'a Store, canonical: bool) -> Layout<'a> {
+    fn layout<'a>(&'a self, (store, study): (&'a Store, &'a Study), canonical: bool) -> Layout<'a> {
         let keys = canonical.then_some(&self.keys[..]);
         Layout::new(study, &self.metrics, &self.derived, keys, store.directory())
     }
+
+    /// Writes all runs. Returns those that cannot be used.
+    fn write(
+        &self,
+        (store, study): (&Store, &Study),
+        format: Format,
+        canonical: bool,
+        to: &mut (impl io::Write + Send),
+    ) -> Result<Vec<UnusableRun>, Stop> {
+        let layout = self.layout((store, study), canonical);
+        let mut writer = PieceWriter::new(format, &layout.columns, (&study.name, "runs"), to)?;
+        let maker = || {
+            let mut rows = RowMaker::new(&layout);
+            let pieces = PieceMaker::new(format, &layout.columns);
+            move |place: usize, run: &RunResult, row: Option<&StoredRun>| {
+                Some((pieces.piece(rows.row(place, run, row)?), unusable(study, run, row)))
+            }
+        };
+        let mut unusable = Vec::new();
+        in_order((study, store), &layout.order(self.keys.len()), &maker, |made| {
+            let (piece, cannot_be_used) = made.ok_or(Stop::OtherMetric)?;
+            unusable.extend(cannot_be_used);
+            writer.write(&piece).map_err(Stop::Write)
+        })??;
+        writer.finish()?;
+        Ok(unusable)
+    }
+
+    /// Returns all runs.
+    fn sheet(&self, (store, study): (&Store, &Study)) -> Result<Sheet, Stop> {
+        let layout = self.layout((store, study), false);
+        let mut rows = Vec::with_capacity(self.keys.len());
+        let maker = || {
+            let mut rows = RowMaker::new(&layout);
+            move |place: usize, run: &RunResult, row: Option<&StoredRun>| rows.row(place, run, row)
+        };
+        in_order((study, store), &layout.order(self.keys.len()), &maker, |row| {
+            rows.push(row.ok_or(Stop::OtherMetric)?);
+            Ok::<(), Stop>(())
+        })??;
+        Ok(Sheet { columns: layout.columns, rows })
+    }
+}
+
+fn keys(store: &Store) -> Result<Vec<RunKey>, StoreError> {
+    Ok(store.study()?.map(|kept| kept.keys).unwrap_or_default())
 }
 
 /// Names that are compared by their addresses before they are looked at.
@@ -238,8 +353,9 @@ fn write_sheet(
 ) -> Result<usize, ExportError> {
     let Sheet { columns, rows: all } = sheet;
     let mut writer = PieceWriter::new(format, &columns, (study, rows), to).map_err(ExportError::Write)?;
+    let pieces = PieceMaker::new(format, &columns);
     for row in all {
-        writer.write(&Piece::new(format, &columns, row)).map_err(ExportError::Write)?;
+        writer.write(&pieces.piece(row)).map_err(ExportError::Write)?;
     }
     let rows = writer.rows;
     writer.finish().map_err(ExportError::Write)?;

@@ -126,8 +126,8 @@ impl<'a> RowMaker<'a> {
         RowMaker { layout, last: None }
     }
 
-    /// Makes the row of the run at this place.
-    pub fn row(&mut self, place: usize, run: &RunResult, stored: Option<&StoredRun>) -> Vec<Entry> {
+    /// Makes the row of the run at this place; none if it has a metric that has no column.
+    pub fn row(&mut self, place: usize, run: &RunResult, stored: Option<&StoredRun>) -> Option<Vec<Entry>> {
         let Layout { study, columns, settings, .. } = self.layout;
         let mut row = Vec::with_capacity(columns.len());
         if let Some(keys) = self.layout.keys {
@@ -146,7 +146,7 @@ impl<'a> RowMaker<'a> {
         };
         row.extend([Entry::Count(run.repeat.into()), Entry::Count(run.seed), Entry::Text(state.into())]);
         row.push(reason.map_or(Entry::Absent, Entry::Text));
-        self.metrics(place, run, &mut row);
+        self.metrics(place, run, &mut row)?;
         row.push(stored.and_then(samples).map_or(Entry::Absent, Entry::Text));
         row.extend(settings.cells[run.cell].iter().cloned());
         if self.layout.keys.is_none() {
@@ -160,11 +160,11 @@ impl<'a> RowMaker<'a> {
             row.push(text(stored.map(|run| utc(run.finished))));
             row.push(text(stored.map(|run| run.version.clone())));
         }
-        row
+        Some(row)
     }
 
-    /// Adds the metrics of a run.
-    fn metrics(&mut self, place: usize, run: &RunResult, row: &mut Vec<Entry>) {
+    /// Adds the metrics of a run, if all have columns.
+    fn metrics(&mut self, place: usize, run: &RunResult, row: &mut Vec<Entry>) -> Option<()> {
         let Layout { metrics, derived, .. } = self.layout;
         let begin = row.len();
         match &run.state {
@@ -172,7 +172,11 @@ impl<'a> RowMaker<'a> {
                 let names = values.names();
                 if self.last.as_ref().is_none_or(|(last, _)| !Arc::ptr_eq(last, names)) {
                     let find = |metric: &String| names.binary_search(metric).ok();
-                    self.last = Some((Arc::clone(names), metrics.iter().map(find).collect()));
+                    let places: Vec<_> = metrics.iter().map(find).collect();
+                    if places.iter().flatten().count() < names.len() {
+                        return None;
+                    }
+                    self.last = Some((Arc::clone(names), places));
                 }
                 let places = self.last.iter().flat_map(|(_, places)| places);
                 row.extend(
@@ -188,6 +192,7 @@ impl<'a> RowMaker<'a> {
                 row[begin + column] = Entry::Number(*value);
             }
         }
+        Some(())
     }
 }
 

@@ -3,7 +3,7 @@ use crate::{
     KeptStudy, Provenance, Results,
     runner::{self, Limits},
     store::Store,
-    testing::{Toy, simulator, traced},
+    testing::{STUDY, Toy, simulator, study, traced},
 };
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use std::sync::atomic::AtomicBool;
@@ -168,6 +168,49 @@ fn json_says_the_same_as_csv() {
             }
         }
     }
+}
+
+/// 200 runs, one of which has metrics of its own. `traced` says which.
+fn with_metrics_of_its_own(traced: u32) -> Study {
+    let buffers: Vec<String> = (1..=200).map(|buffer| buffer.to_string()).collect();
+    let text = STUDY.replace("[5, 50]", &format!("[{}]", buffers.join(", ")));
+    let text = text.replace("\"cubic\", \"newreno\"", "\"cubic\"").replace("repeats = 3", "repeats = 1");
+    study(&format!("{text}[trace]\nsample = \"1 s\"\nrepeats = 1\nwhere = {{ buffer = {traced} }}\n"))
+}
+
+#[test]
+fn a_file_has_what_a_pipe_gets_wherever_a_metric_appears_first() {
+    for traced in [1, 102, 197, 200] {
+        let study = with_metrics_of_its_own(traced);
+        let store = in_memory(&study);
+        let csv = text(&store, &study, Format::Csv, true);
+        let delays = "bottleneck.link_queue_delay_p95_s";
+        let has_value = |line: &str| {
+            let place = csv.lines().next().unwrap().split(',').position(|column| column == delays).unwrap();
+            line.split(',').nth(place).is_some_and(|cell| !cell.is_empty())
+        };
+        assert_eq!(csv.lines().skip(1).filter(|line| has_value(line)).count(), 1);
+
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("runs.csv");
+        let mut file = BufWriter::new(File::create(&path).unwrap());
+        write_file(&store, study.clone(), Format::Csv, true, &mut file).unwrap();
+        drop(file);
+        assert!(std::fs::read_to_string(&path).unwrap() == csv, "{traced}");
+        let sheet = runs(&store, study.clone()).unwrap();
+        assert_eq!((sheet.rows.len(), sheet.columns.iter().any(|column| column.name == delays)), (200, true));
+    }
+}
+
+#[test]
+fn a_metric_that_no_run_had_when_the_columns_were_chosen_ends_the_rows() {
+    let study = with_metrics_of_its_own(102);
+    let store = in_memory(&study);
+    let of_some = Known::of_some(&store, &study).unwrap();
+    let ended = of_some.write((&store, &study), Format::Csv, false, &mut Vec::new()).unwrap_err();
+    assert!(matches!(ended, Stop::OtherMetric));
+    let error = ended.error(&store).to_string();
+    assert!(error.contains("a run was stored with a metric that no other run has: export again"), "{error}");
 }
 
 #[test]

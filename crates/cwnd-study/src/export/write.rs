@@ -11,17 +11,29 @@ use std::io::{self, Write};
 /// A row as it is written. It is made without the file, so that several threads can make rows.
 pub(super) enum Piece {
     /// Of a text format.
-    Text(String),
+    Text(Vec<u8>),
     /// Of Parquet.
     Row(Vec<Entry>),
 }
 
-impl Piece {
+/// Makes the pieces of rows.
+pub(super) struct PieceMaker {
+    format: Format,
+    /// The names of the columns as they stand in a JSON object, with what follows them.
+    keys: Vec<String>,
+}
+
+impl PieceMaker {
+    pub fn new(format: Format, columns: &[Column]) -> PieceMaker {
+        let key = |column: &Column| format!("{}: ", Json::from(column.name.as_str()));
+        PieceMaker { format, keys: columns.iter().map(key).collect() }
+    }
+
     /// Makes the piece of a row.
-    pub fn new(format: Format, columns: &[Column], row: Vec<Entry>) -> Piece {
-        match format {
-            Format::Csv => Piece::Text(csv(&row)),
-            Format::Json => Piece::Text(json(columns, &row)),
+    pub fn piece(&self, row: Vec<Entry>) -> Piece {
+        match self.format {
+            Format::Csv => Piece::Text(csv(&row).into_bytes()),
+            Format::Json => Piece::Text(json(&self.keys, &row)),
             Format::Parquet => Piece::Row(row),
         }
     }
@@ -76,8 +88,11 @@ impl<W: Write + Send> PieceWriter<W> {
         let comma = if self.rows > 0 { "," } else { "" };
         self.rows += 1;
         match (&mut self.to, piece) {
-            (Target::Csv(to), Piece::Text(text)) => to.write_all(text.as_bytes()),
-            (Target::Json(to), Piece::Text(text)) => write!(to, "{comma}\n{text}"),
+            (Target::Csv(to), Piece::Text(text)) => to.write_all(text),
+            (Target::Json(to), Piece::Text(text)) => {
+                writeln!(to, "{comma}")?;
+                to.write_all(text)
+            }
             (Target::Parquet(to), Piece::Row(row)) => to.row(row.iter().map(|entry| match entry {
                 Entry::Absent => Value::Absent,
                 Entry::Text(text) => Value::Text(text),
@@ -129,22 +144,27 @@ fn add_number(number: f64, to: &mut String) {
 }
 
 /// Written by hand, one row a line, so that a comparison line by line shows which rows differ.
-fn json(columns: &[Column], row: &[Entry]) -> String {
-    let mut text = String::with_capacity(32 * row.len());
-    text.push('{');
-    for (column, entry) in columns.iter().zip(row) {
-        // JSON has no numbers beyond the finite ones; they become null.
-        let value = match entry {
-            Entry::Absent => continue,
-            Entry::Text(text) => Json::from(text.as_str()),
-            Entry::Count(count) => Json::from(*count),
-            Entry::Number(number) => Json::from(*number),
+fn json(keys: &[String], row: &[Entry]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(64 * row.len());
+    text.push(b'{');
+    for (key, entry) in keys.iter().zip(row) {
+        if *entry == Entry::Absent {
+            continue;
+        }
+        if text.len() > 1 {
+            text.extend(b", ");
+        }
+        text.extend(key.as_bytes());
+        let written = match entry {
+            Entry::Absent => Ok(()),
+            Entry::Text(value) => serde_json::to_writer(&mut text, value),
+            Entry::Count(value) => serde_json::to_writer(&mut text, value),
+            // JSON has no numbers beyond the finite ones; they become null.
+            Entry::Number(value) => serde_json::to_writer(&mut text, value),
         };
-        let comma = if text.len() == 1 { "" } else { ", " };
-        write!(text, "{comma}{}: {value}", Json::from(column.name.as_str()))
-            .expect("a text takes whatever is written");
+        written.expect("memory takes whatever is written");
     }
-    text.push('}');
+    text.push(b'}');
     text
 }
 

@@ -3,7 +3,7 @@
 use crate::{failure::Failure, output};
 use clap::{Args, ValueEnum};
 use cwnd_study::{
-    Results, Store, StoreError, Study,
+    Results, Store, StoreError,
     export::{self, ExportError, Format, UnusableRun},
     output_file,
 };
@@ -79,42 +79,38 @@ pub fn run(flags: &Flags) -> Result<(), Failure> {
     let (store, study) = load().map_err(|error| Failure::store(&error))?;
     let Some(path) = &flags.out else {
         let mut stdout = BufWriter::new(io::stdout());
-        return match written(flags, &store, study, format, &mut stdout) {
+        let written = match flags.flows {
+            true => export::write_flows(&store, study, format, &mut stdout).map(|_| Vec::new()),
+            false => export::write(&store, study, format, flags.canonical, &mut stdout),
+        };
+        return match written {
             Ok(unusable) => complete(&unusable),
             Err(ExportError::Store(error)) => Err(Failure::store(&error)),
             Err(ExportError::Write(error)) => output::written(Err(error)),
         };
     };
     let (mut unreadable, mut unusable) = (None, Vec::new());
-    let written = output_file::write_with(path, |file| match written(flags, &store, study, format, file) {
-        Ok(found) => {
-            unusable = found;
-            Ok(())
-        }
-        Err(ExportError::Write(error)) => Err(error),
-        Err(ExportError::Store(error)) => {
-            unreadable = Some(error);
-            Err(io::Error::other("the results cannot be read"))
+    let written = output_file::write_with(path, |file| {
+        let written = match flags.flows {
+            true => export::write_flows(&store, study, format, file).map(|_| Vec::new()),
+            false => export::write_file(&store, study, format, flags.canonical, file),
+        };
+        match written {
+            Ok(found) => {
+                unusable = found;
+                Ok(())
+            }
+            Err(ExportError::Write(error)) => Err(error),
+            Err(ExportError::Store(error)) => {
+                unreadable = Some(error);
+                Err(io::Error::other("the results cannot be read"))
+            }
         }
     });
     match (unreadable, written) {
         (Some(error), _) => Err(Failure::store(&error)),
         (None, Err(error)) => Err(Failure::broken(format!("--out: {error}"))),
         (None, Ok(())) => complete(&unusable),
-    }
-}
-
-/// Writes the table that the flags ask for, and returns the runs that cannot be used.
-fn written(
-    flags: &Flags,
-    store: &Store,
-    study: Study,
-    format: Format,
-    to: &mut (impl io::Write + Send),
-) -> Result<Vec<UnusableRun>, ExportError> {
-    match flags.flows {
-        true => export::write_flows(store, study, format, to).map(|_| Vec::new()),
-        false => export::write(store, study, format, flags.canonical, to),
     }
 }
 
