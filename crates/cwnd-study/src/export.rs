@@ -31,19 +31,17 @@
 //! has an apostrophe before it. Numbers, Parquet and JSON have none.
 
 mod flows;
-mod in_order;
 mod sheet;
 mod write;
 
-use crate::metric_values::Names;
 pub use crate::parquet::Kind;
+use crate::{metric_values::Names, results::in_order};
 pub use flows::{flows, write_flows};
 pub use sheet::{Column, Entry, Sheet};
 
 use crate::{
     Derived, RunKey, RunResult, RunState, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study,
 };
-use in_order::in_order;
 use sheet::{DerivedValues, Layout, RowMaker};
 use std::{
     collections::BTreeSet,
@@ -237,7 +235,7 @@ impl Known {
 
     fn of(store: &Store, study: &Study, keys: Vec<RunKey>, order: &[usize]) -> Result<Known, StoreError> {
         let maker = || {
-            |_: usize, run: &RunResult, _: Option<&StoredRun>| {
+            |_: usize, run: RunResult, _: Option<StoredRun>| {
                 let names = match &run.state {
                     RunState::Done(metrics) => Some(Arc::clone(metrics.names())),
                     RunState::Failed(_) | RunState::Missing => None,
@@ -286,8 +284,9 @@ impl Known {
         let maker = || {
             let mut rows = RowMaker::new(&layout);
             let pieces = PieceMaker::new(format, &layout.columns);
-            move |place: usize, run: &RunResult, row: Option<&StoredRun>| {
-                Some((pieces.piece(rows.row(place, run, row)?), unusable(study, run, row)))
+            move |place: usize, run: RunResult, row: Option<StoredRun>| {
+                let piece = pieces.piece(rows.row(place, &run, row.as_ref())?);
+                Some((piece, unusable(study, &run, row.as_ref())))
             }
         };
         let mut unusable = Vec::new();
@@ -306,7 +305,7 @@ impl Known {
         let mut rows = Vec::with_capacity(self.keys.len());
         let maker = || {
             let mut rows = RowMaker::new(&layout);
-            move |place: usize, run: &RunResult, row: Option<&StoredRun>| rows.row(place, run, row)
+            move |place: usize, run: RunResult, row: Option<StoredRun>| rows.row(place, &run, row.as_ref())
         };
         in_order((study, store), &layout.order(self.keys.len()), &maker, |row| {
             rows.push(row.ok_or(Stop::OtherMetric)?);

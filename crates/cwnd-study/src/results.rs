@@ -1,10 +1,12 @@
 //! What the runs of a study gave.
 
 #[cfg(feature = "store")]
+mod in_order;
+#[cfg(feature = "store")]
 mod stored;
 
 #[cfg(feature = "store")]
-pub(crate) use stored::RunReader;
+pub(crate) use in_order::in_order;
 
 use crate::{MetricValues, Provenance, Samples, StoreError, Study, metric_values::SharedNames};
 use cwnd_scenario::{Emulation, EngineError, Outcome, Scenario, Trace};

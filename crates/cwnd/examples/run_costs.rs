@@ -28,13 +28,15 @@ fn print(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let store = Store::open(directory)?;
     let study = Results::study(&store)?;
     println!("cell,planned_ms,cpu_ms");
-    let mut failed = None;
-    Results::with_each(study.clone(), &store, &mut |run, row| {
-        let Some(row) = row else { return };
-        match Simulator.check(&study.scenario(run.cell, run.repeat)) {
-            Ok(cost) => println!("{},{:.3},{:.3}", run.cell, cost.cpu_s * 1e3, row.cpu_s * 1e3),
-            Err(problems) => failed = Some(format!("cell {}: {problems:?}", run.cell)),
-        }
+    let (_, lines) = Results::with_each(study.clone(), &store, &|run, row| {
+        let row = row?;
+        Some(match Simulator.check(&study.scenario(run.cell, run.repeat)) {
+            Ok(cost) => Ok(format!("{},{:.3},{:.3}", run.cell, cost.cpu_s * 1e3, row.cpu_s * 1e3)),
+            Err(problems) => Err(format!("cell {}: {problems:?}", run.cell)),
+        })
     })?;
-    failed.map_or(Ok(()), |why| Err(why.into()))
+    for line in lines.into_iter().flatten() {
+        println!("{}", line?);
+    }
+    Ok(())
 }

@@ -46,15 +46,14 @@ pub fn flows(store: &Store, study: Study) -> Result<Sheet, StoreError> {
     let axis = |name: &String| if taken(name) { format!("axis_{name}") } else { name.clone() };
     let axes = study.axes.iter().map(|one| Column { name: axis(&one.name), kind: Kind::Text });
     let own = COLUMNS.iter().map(|(name, kind)| Column { name: (*name).to_owned(), kind: *kind });
-    let mut sheet = Sheet { columns: axes.chain(own).collect(), rows: Vec::new() };
+    let columns = axes.chain(own).collect();
     let like = study.clone();
-    let mut add = |run: &RunResult, row: Option<StoredRun>| {
-        if let Some(StoredRun { state: StoredState::Done { outcome, sampled, .. }, .. }) = &row {
-            rows(&like, run, outcome, sampled, &mut sheet.rows);
-        }
+    let make = |run: &RunResult, row: Option<StoredRun>| match row.map(|row| row.state) {
+        Some(StoredState::Done { outcome, sampled, .. }) => rows(&like, run, &outcome, &sampled),
+        _ => Vec::new(),
     };
-    Results::with_each(study, store, &mut add)?;
-    Ok(sheet)
+    let (_, rows) = Results::with_each(study, store, &make)?;
+    Ok(Sheet { columns, rows: rows.into_iter().flatten().collect() })
 }
 
 /// Writes what [`flows`] returns. Returns how many flows there are.
@@ -74,14 +73,13 @@ pub fn write_flows(
 
 type Sampled = std::collections::BTreeMap<String, f64>;
 
-/// Adds the flows of a run.
+/// Returns the flows of a run.
 fn rows(
     study: &Study,
     run: &RunResult,
     outcome: &cwnd_scenario::Outcome,
     sampled: &Sampled,
-    to: &mut Vec<Vec<Entry>>,
-) {
+) -> Vec<Vec<Entry>> {
     let scenario = study.scenario(run.cell, run.repeat);
     let of_flows = |name: &str| {
         let mut values: Vec<Option<f64>> = vec![None; outcome.flows.len()];
@@ -93,6 +91,7 @@ fn rows(
     let (slowdown, throughput) = (of_flows("slowdown"), of_flows("throughput_bps"));
     let text = |text: Option<String>| text.map_or(Entry::Absent, Entry::Text);
     let number = |number: Option<f64>| number.map_or(Entry::Absent, Entry::Number);
+    let mut rows = Vec::with_capacity(outcome.flows.len());
     for (i, (spec, counted)) in scenario.flows.iter().zip(&outcome.flows).enumerate() {
         let coordinates = study.axes.iter().zip(&study.cells[run.cell].coordinates);
         let mut row: Vec<Entry> =
@@ -119,6 +118,7 @@ fn rows(
             number(slowdown[i]),
             number(throughput[i]),
         ]);
-        to.push(row);
+        rows.push(row);
     }
+    rows
 }

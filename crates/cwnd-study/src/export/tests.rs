@@ -264,8 +264,8 @@ fn while_rows_are_written_others_can_empty_the_log_of_the_store() {
     let order: Vec<usize> = (0..study.cells.len() * study.repeats as usize).collect();
     let others = rusqlite::Connection::open(directory.path().join(crate::store::DATABASE)).unwrap();
     let mut rows = 0;
-    let maker = || |_: usize, _: &RunResult, _: Option<&StoredRun>| ();
-    let read = in_order::in_order((&study, &store), &order, &maker, |()| {
+    let maker = || |_: usize, _: RunResult, _: Option<StoredRun>| ();
+    let read = in_order((&study, &store), &order, &maker, |()| {
         rows += 1;
         // The first column says whether somebody reads.
         let is_read: bool =

@@ -1,6 +1,6 @@
 //! The results that a store has.
 
-use super::{Results, RunResult, RunState, measure};
+use super::{Results, RunResult, RunState, in_order, measure};
 use crate::store::{StoreView, inputs};
 use crate::{
     EngineKind, KeptStudy, Provenance, ScenarioText, Store, StoreError, StoreErrorKind, StoredRun,
@@ -8,7 +8,7 @@ use crate::{
 };
 use cwnd_experiment::Defaults;
 use cwnd_scenario::Scenario;
-use std::{borrow::Cow, collections::BTreeMap, path::Path};
+use std::{borrow::Cow, collections::BTreeMap, convert::Infallible, path::Path};
 
 impl Results {
     /// The results in a directory: the study as it was last run, and what its runs gave. Runs that are missing,
@@ -59,39 +59,45 @@ impl Results {
     /// If the store cannot be read, or its study has other runs, or a run's stored scenario is not the one that the study
     /// gives today.
     pub fn of(study: Study, store: &Store) -> Result<Results, StoreError> {
-        Results::with_each(study, store, &mut |_, _| {})
+        Ok(Results::with_each(study, store, &|_, _| ())?.0)
     }
 
-    /// Returns the same, and passes each run to `each` with its row of the store, so that not all rows need be in memory at
-    /// once. Derived metrics are not there yet.
+    /// Returns the same, and what `make` makes of each run and its row of the store, so that not all rows need be in memory at
+    /// once. Several threads read and make. Derived metrics are not there yet.
     ///
     /// # Errors
     /// As [`Results::of`].
-    pub fn with_each(
+    pub fn with_each<T: Send>(
         study: Study,
         store: &Store,
-        each: &mut dyn FnMut(&RunResult, Option<StoredRun>),
-    ) -> Result<Results, StoreError> {
-        let mut reader = RunReader::new(&study, store)?;
-        let mut runs = Vec::with_capacity(reader.len());
-        for place in 0..reader.len() {
-            let (run, row) = reader.read(place)?;
-            each(&run, row);
+        make: &(dyn Fn(&RunResult, Option<StoredRun>) -> T + Sync),
+    ) -> Result<(Results, Vec<T>), StoreError> {
+        let KeptStudy { provenance, keys, .. } = kept(store)?;
+        let order: Vec<usize> = (0..keys.len()).collect();
+        let (mut runs, mut all) = (Vec::with_capacity(order.len()), Vec::with_capacity(order.len()));
+        let maker = || {
+            |_: usize, run: RunResult, row: Option<StoredRun>| {
+                let made = make(&run, row);
+                (run, made)
+            }
+        };
+        let read = in_order((&study, store), &order, &maker, |(run, made)| {
             runs.push(run);
-        }
-        let provenance = reader.kept.provenance.clone();
-        drop(reader);
+            all.push(made);
+            Ok::<(), Infallible>(())
+        })?;
+        let Ok(()) = read;
         let mut results = Results { study, runs, provenance };
         results.derive();
-        Ok(results)
+        Ok((results, all))
     }
 }
 
 /// Reads the runs of a study one by one, in any order. Derived metrics are not there.
-pub(crate) struct RunReader<'a> {
+pub(super) struct RunReader<'a> {
     study: &'a Study,
     store: &'a Store,
-    pub kept: KeptStudy,
+    kept: KeptStudy,
     flow_metrics: Vec<&'a str>,
     today: Option<Today>,
     names: SharedNames,
@@ -131,11 +137,6 @@ impl<'a> RunReader<'a> {
         }
         let (flow_metrics, names) = (study.flow_metrics_asked(), SharedNames::default());
         Ok(RunReader { study, store, kept, flow_metrics, today: None, names, view: None, viewed: 0 })
-    }
-
-    /// Returns how many runs there are.
-    pub fn len(&self) -> usize {
-        self.kept.keys.len()
     }
 
     /// Lets others empty their log while nothing is read.

@@ -64,10 +64,13 @@ pub fn run(flags: Flags) -> Result<(), Failure> {
     };
     let (ran, threads) = prepared.run_shown(flags.threads, announce)?;
 
-    let mut runs: Vec<Vec<Measured>> = labels.iter().map(|_| Vec::new()).collect();
     let groups: Vec<Vec<FlowGroup>> = prepared.study.cells.iter().map(|cell| cell.groups()).collect();
-    let results = prepared
-        .results_with(&mut |run, row| runs[run.cell].extend(Measured::new(run, &groups[run.cell], row)))?;
+    let (results, measured) =
+        prepared.results_with(&|run, row| Measured::new(run, &groups[run.cell], row))?;
+    let mut runs: Vec<Vec<Measured>> = labels.iter().map(|_| Vec::new()).collect();
+    for (run, measured) in results.runs.iter().zip(measured) {
+        runs[run.cell].extend(measured);
+    }
     // The results are printed even if a file cannot be written after all.
     let written = write_files(&flags, &results);
     let recordings = if ran.stopped { Ok(Vec::new()) } else { flags.recording.write(&recorded) };

@@ -163,15 +163,15 @@ impl Prepared {
         })
     }
 
-    /// Returns what the runs gave, and passes each to `each` with its row of the store.
+    /// Returns what the runs gave, and what `make` makes of each and of its row of the store.
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub fn results_with(
+    pub fn results_with<T: Send>(
         &self,
-        each: &mut dyn FnMut(&RunResult, Option<StoredRun>),
-    ) -> Result<Results, Failure> {
-        Results::with_each(self.study.clone(), &self.store, each).map_err(|error| Failure::store(&error))
+        make: &(dyn Fn(&RunResult, Option<StoredRun>) -> T + Sync),
+    ) -> Result<(Results, Vec<T>), Failure> {
+        Results::with_each(self.study.clone(), &self.store, make).map_err(|error| Failure::store(&error))
     }
 
     /// Returns the store, which knows the runs that were done.

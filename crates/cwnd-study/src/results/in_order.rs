@@ -1,6 +1,7 @@
 //! Reads the runs of a store on several threads, and passes them on in order.
 
-use crate::{RunResult, Store, StoreError, StoredRun, Study, results::RunReader};
+use super::stored::RunReader;
+use crate::{RunResult, Store, StoreError, StoredRun, Study};
 use std::{path::Path, sync::mpsc, thread};
 
 /// Runs that a thread reads at a time.
@@ -11,14 +12,14 @@ const CHUNK: usize = 256;
 ///
 /// # Errors
 /// If a run cannot be read; or what `each` returns, in the second place.
-pub(super) fn in_order<T: Send, E, M>(
+pub(crate) fn in_order<T: Send, E, M>(
     (study, store): (&Study, &Store),
     order: &[usize],
     maker: &(dyn Fn() -> M + Sync),
     mut each: impl FnMut(T) -> Result<(), E>,
 ) -> Result<Result<(), E>, StoreError>
 where
-    M: FnMut(usize, &RunResult, Option<&StoredRun>) -> T,
+    M: FnMut(usize, RunResult, Option<StoredRun>) -> T,
 {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(order.len().div_ceil(CHUNK));
     let Some(directory) = store.directory().filter(|_| threads > 1) else {
@@ -58,7 +59,7 @@ fn read<'a, T>(
     study: &Study,
     directory: &Path,
     chunks: impl Iterator<Item = &'a [usize]>,
-    mut make: impl FnMut(usize, &RunResult, Option<&StoredRun>) -> T,
+    mut make: impl FnMut(usize, RunResult, Option<StoredRun>) -> T,
     to: &mpsc::SyncSender<Result<Vec<T>, StoreError>>,
 ) {
     let send = || {
@@ -82,12 +83,12 @@ fn read<'a, T>(
 fn read_chunk<T>(
     reader: &mut RunReader<'_>,
     chunk: &[usize],
-    make: &mut impl FnMut(usize, &RunResult, Option<&StoredRun>) -> T,
+    make: &mut impl FnMut(usize, RunResult, Option<StoredRun>) -> T,
 ) -> Result<Vec<T>, StoreError> {
     let mut made = Vec::with_capacity(chunk.len());
     for place in chunk {
         let (run, row) = reader.read(*place)?;
-        made.push(make(*place, &run, row.as_ref()));
+        made.push(make(*place, run, row));
     }
     reader.pause();
     Ok(made)
