@@ -62,8 +62,9 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         print_acks(runs)?;
         return Ok(true);
     }
+    let wanted = options.text(ROWS_NAMED).unwrap_or_default();
     if options.has(SHORTCUTS) {
-        print!("{}", shortcuts::costs()?);
+        print!("{}", shortcuts::costs(wanted)?);
         return Ok(true);
     }
     if options.has(INSTRUCTIONS) {
@@ -85,15 +86,7 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         return show("sweeps", &command(SWEEPS), record, || sweeps::costs(&cwnd));
     }
 
-    let wanted = options.text(ROWS_NAMED).unwrap_or_default();
-    let rows: Vec<&Row> = ROWS.iter().filter(|row| row.name.contains(wanted)).collect();
-    if rows.is_empty() {
-        let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
-        return Err(format!(
-            "{ROWS_NAMED}: no row's name contains \"{wanted}\"; there are {}",
-            names.join("; ")
-        ));
-    }
+    let rows = chosen(ROWS.iter(), wanted)?;
     if record && !wanted.is_empty() {
         return Err(format!("{RECORD} records all rows: leave out {ROWS_NAMED}"));
     }
@@ -113,6 +106,25 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         println!("\n{}", against(reference, &cwnd, runs)?);
     }
     Ok(true)
+}
+
+/// Returns the rows whose names contain a text.
+///
+/// # Errors
+/// There is none.
+fn chosen(
+    rows: impl Iterator<Item = &'static Row> + Clone,
+    wanted: &str,
+) -> Result<Vec<&'static Row>, String> {
+    let chosen: Vec<&Row> = rows.clone().filter(|row| row.name.contains(wanted)).collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = rows.map(|row| row.name).collect();
+        return Err(format!(
+            "{ROWS_NAMED}: no row's name contains \"{wanted}\"; there are {}",
+            names.join("; ")
+        ));
+    }
+    Ok(chosen)
 }
 
 /// Measures something, and prints it with the machine. Writes it into a section of docs/speed.md if it is to be recorded.

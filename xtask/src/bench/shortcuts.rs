@@ -1,7 +1,7 @@
 //! What each shortcut of the fast path saves: instructions a packet with all shortcuts, and what leaving one out adds.
 
-use super::measure;
 use super::rows::{LINK_ROWS, ROWS, Row};
+use super::{chosen, measure};
 use crate::table::{cells, table};
 use std::path::Path;
 use std::thread;
@@ -13,14 +13,14 @@ const LEFT_OUT: &[&str] =
 /// Simulated seconds of the two runs between which instructions are counted.
 const COUNTED: [u32; 2] = [5, 10];
 
-/// Returns a table of the instructions a packet in each row, and of what leaving out each shortcut adds, in %.
+/// Returns a table of the instructions a packet in each row whose name contains a text, and of what leaving out each shortcut adds, in %.
 ///
 /// # Errors
-/// There is no valgrind, or a run fails.
-pub fn costs() -> Result<String, String> {
+/// There is no such row, no valgrind, or a run fails.
+pub fn costs(wanted: &str) -> Result<String, String> {
+    let rows = chosen(ROWS.iter().chain(queued_rows()), wanted)?;
     let program = measure::build_counted()?;
-    let rows: Result<Vec<Vec<String>>, String> =
-        ROWS.iter().chain(queued_rows()).map(|row| cost(&program, row)).collect();
+    let rows: Result<Vec<Vec<String>>, String> = rows.into_iter().map(|row| cost(&program, row)).collect();
     let head = [
         [cells(&["", "instructions", "without"]), vec![String::new(); LEFT_OUT.len() - 1]].concat(),
         [cells(&["", "a packet"]), cells(LEFT_OUT)].concat(),
@@ -29,7 +29,7 @@ pub fn costs() -> Result<String, String> {
 }
 
 /// Bottlenecks that keep their queues.
-fn queued_rows() -> impl Iterator<Item = &'static Row> {
+fn queued_rows() -> impl Iterator<Item = &'static Row> + Clone {
     LINK_ROWS.iter().filter(|row| ["CoDel", "FQ-CoDel"].contains(&row.name))
 }
 
