@@ -1,6 +1,6 @@
 //! One measurement: a process that runs one scenario.
 
-use super::rows::{Kind, Row};
+use super::rows::Row;
 use crate::{command, json};
 use serde::Deserialize;
 use std::io::{BufReader, Read};
@@ -8,9 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 use wait4::Wait4;
-
-/// How often runs with the defaults are sampled where the simulator runs alone; the command chooses the interval by the duration.
-const SAMPLE: &str = "20.4 ms";
 
 /// What a run cost.
 pub struct Measurement {
@@ -150,9 +147,6 @@ fn counted(program: &Path, row: &Row, more: &[&str], seconds: u32) -> Result<(f6
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(program);
     valgrind.args(["--algorithm", "cubic"]).args(row.arguments(seconds)).args(more);
-    if row.kind == Kind::Defaults {
-        valgrind.args(["--sample", SAMPLE]);
-    }
     let ran = valgrind.output().map_err(|error| format!("valgrind: {error}"))?;
     let said = String::from_utf8_lossy(&ran.stderr);
     let collected = said.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
