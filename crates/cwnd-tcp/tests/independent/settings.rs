@@ -122,13 +122,15 @@ pub fn draw(dice: &mut Dice, recovery: Recovery, features: Features) -> Settings
         let (on, percent) = (dice.chance(chance), 1 + dice.below(most));
         if on && features.has(feature) { percent } else { 0 }
     };
+    // What RACK decides by the echoed timestamp of an overtaken ACK shows in few exchanges.
+    let (reordering, reordered_acks) = if recovery == Recovery::Rack { (70, 60) } else { (40, 30) };
     let mut path = Path {
         loss: percent("loss", 70, 25),
         burst: percent("bursts of loss", 30, 80),
-        late: percent("reordering", 40, 25),
+        late: percent("reordering", reordering, 25),
         copies: percent("duplication", 25, 15),
         lost_acks: percent("lost ACKs", 40, 30),
-        late_acks: percent("reordered ACKs", 30, 30),
+        late_acks: percent("reordered ACKs", reordered_acks, 30),
         ack_copies: percent("duplicated ACKs", 20, 15),
         old_acks: percent("old ACKs", 20, 10),
         marks: percent("ECN", 50, 20),
