@@ -125,6 +125,7 @@ impl Controller {
         let oldest = std::mem::replace(&mut self.before, self.newest).since(kept);
         self.packets.forget_before(oldest);
         self.small.forget_before(oldest);
+        self.report();
     }
 
     /// Handles the loss of a packet.
@@ -159,17 +160,21 @@ impl Controller {
     pub fn on_losses(&mut self, now: Instant, is_persistent: bool) {
         let now = self.at(now);
         self.adapter.on_losses(now, is_persistent);
-        self.count_episodes();
+        self.report();
     }
 
     /// Handles marks of which the implementation does not report the number.
     pub fn on_marks(&mut self, now: Instant) {
         let now = self.at(now);
         self.adapter.on_marks(now, None);
-        self.count_episodes();
+        self.report();
     }
 
-    fn count_episodes(&mut self) {
+    /// Reports congestion episodes, and a value that no window may have.
+    fn report(&mut self) {
+        if let Some(found) = self.adapter.illegal_value() {
+            self.controllers.note_illegal_value(found);
+        }
         let episodes = self.adapter.episodes();
         self.controllers.add_episodes(episodes - std::mem::replace(&mut self.counted, episodes));
     }

@@ -1,14 +1,16 @@
 //! Which algorithm the connections of a QUIC implementation get, and with which settings.
 
-use cwnd_cc::{Arithmetic, CongestionControl, FlowHints, ParameterError, WindowConfig, transport};
+use cwnd_cc::{
+    Arithmetic, CongestionControl, FlowHints, IllegalValue, Nanos, ParameterError, WindowConfig, transport,
+};
 use cwnd_scenario::notation::NotationError;
 use cwnd_scenario::{AlgorithmSpec, nearest};
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 #[cfg(any(feature = "noq", feature = "quinn"))]
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// Gives each connection, and each of its paths, an algorithm. It is the `ControllerFactory` of noq (feature `noq`) and of quinn
@@ -19,6 +21,8 @@ pub struct Controllers {
     settings: Settings,
     /// Where all connections count their congestion episodes.
     episodes: Option<Arc<AtomicU64>>,
+    /// Where the first value is noted that no window may have.
+    illegal_value: Option<Arc<OnceLock<(Nanos, IllegalValue)>>>,
 }
 
 /// The settings of [`Controllers`].
@@ -103,7 +107,12 @@ impl Controllers {
 
     /// Returns controllers with an algorithm of your own. `build` is called for each path of each connection.
     pub fn new(build: impl Fn() -> Box<dyn CongestionControl> + Send + Sync + 'static) -> Controllers {
-        Controllers { build: Arc::new(build), settings: Settings::default(), episodes: None }
+        Controllers {
+            build: Arc::new(build),
+            settings: Settings::default(),
+            episodes: None,
+            illegal_value: None,
+        }
     }
 
     /// Sets the settings.
@@ -117,6 +126,21 @@ impl Controllers {
     #[must_use]
     pub fn counting_episodes(self, counter: Arc<AtomicU64>) -> Controllers {
         Controllers { episodes: Some(counter), ..self }
+    }
+
+    /// Sets where the first value is noted that an algorithm sets and that no [window](cwnd_cc::Window) may have, such as a `cwnd` of
+    /// NaN, and when. The connection goes on with the least window. noq and quinn only.
+    #[must_use]
+    pub fn noting_illegal_values(self, first: Arc<OnceLock<(Nanos, IllegalValue)>>) -> Controllers {
+        Controllers { illegal_value: Some(first), ..self }
+    }
+
+    /// Notes a value that no window may have, if it is the first.
+    #[cfg(any(feature = "noq", feature = "quinn"))]
+    pub(crate) fn note_illegal_value(&self, found: (Nanos, IllegalValue)) {
+        if let Some(first) = &self.illegal_value {
+            first.get_or_init(|| found);
+        }
     }
 
     /// Adds to the counter of congestion episodes, if there is one.

@@ -1,8 +1,11 @@
 //! QUIC flows in simulated time.
 
+use cwnd_cc::{Ack, Congestion, CongestionControl, Init, Window};
 use cwnd_experiment::{Buffer, ExperimentSpec, FlowGroup, LineDelay};
 use cwnd_quic::host::{check_with, run_with};
-use cwnd_scenario::{ByteSize, Outcome, Probability, Rate, Scenario, StackProfile, Time, Transport};
+use cwnd_scenario::{
+    AlgorithmSpec, ByteSize, EngineError, Outcome, Probability, Rate, Scenario, StackProfile, Time, Transport,
+};
 
 fn scenario(flows: &[&str], change: impl FnOnce(&mut ExperimentSpec)) -> Scenario {
     let mut spec = ExperimentSpec {
@@ -193,6 +196,61 @@ fn marks_reach_the_controller() {
         let flow = &outcome.flows[0];
         assert!(flow.packets_marked > 0 && flow.congestion_events > 0, "{stack}: {flow:?}");
         assert_eq!(flow.packets_dropped, 0, "{stack}");
+    }
+}
+
+type Change = fn(&mut Window);
+
+/// NewReno, until a change of its window at the twentieth ACK.
+struct Broken {
+    inner: Box<dyn CongestionControl>,
+    acks: u32,
+    change: Change,
+}
+
+impl CongestionControl for Broken {
+    fn init(&mut self, window: &mut Window, init: &Init) {
+        self.inner.init(window, init);
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        self.inner.on_ack(window, ack);
+        self.acks += 1;
+        if self.acks == 20 {
+            (self.change)(window);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
+        self.inner.on_congestion(window, congestion);
+        if self.acks >= 20 {
+            (self.change)(window);
+        }
+    }
+}
+
+#[test]
+fn a_value_that_no_window_may_have_ends_the_run() {
+    let changes: [(Change, &str); 3] = [
+        (|window| window.cwnd = f64::NAN, "set cwnd to NaN at "),
+        (|window| window.pacing_rate = 0.0, "set pacing_rate to 0 at "),
+        (|window| window.ssthresh = f64::NAN, "set ssthresh to NaN at "),
+    ];
+    for stack in ["noq", "quinn"] {
+        for (change, expected) in changes {
+            let scenario = scenario(&["cubic", &format!("newreno; stack={stack}")], |_| {});
+            let factory = |spec: &AlgorithmSpec| -> Result<Box<dyn CongestionControl>, String> {
+                let inner = cwnd_sim::registered(spec)?;
+                if spec.name == "cubic" {
+                    return Ok(inner);
+                }
+                Ok(Box::new(Broken { inner, acks: 0, change }))
+            };
+            let EngineError::Failed(message) = run_with(&scenario, &factory).unwrap_err() else {
+                panic!("it is the algorithm that failed")
+            };
+            assert!(message.starts_with(&format!("flow 2: newreno {expected}")), "{stack}: {message}");
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use super::rtt::RttEstimator;
 use super::segments::{SegmentCounter, in_segments};
 use super::usage::Usage;
 use crate::{
-    Ack, Congestion, CongestionControl, CongestionKind, EcnMode, FlowHints, Init, Nanos, Needs, Observation,
-    State, Window, WindowConfig,
+    Ack, Congestion, CongestionControl, CongestionKind, EcnMode, FlowHints, IllegalValue, Init, Nanos, Needs,
+    Observation, State, Window, WindowConfig,
 };
 use alloc::boxed::Box;
 use core::fmt;
@@ -87,6 +87,7 @@ pub struct Adapter {
     batch: Batch,
     pending: Option<Pending>,
     reported: Reported,
+    illegal_value: Option<(Nanos, IllegalValue)>,
 }
 
 /// The packets that the present ACK frame has acknowledged so far.
@@ -131,6 +132,7 @@ impl Adapter {
         algorithm.init(&mut window, &Init { now, seed, ecn, sack: true, rtt, hints, timer_hz: 0 });
         let mut estimator = RttEstimator::EMPTY;
         rtt.into_iter().for_each(|rtt| estimator.add(rtt));
+        let illegal_value = window.illegal_value().map(|illegal| (now, illegal));
         Adapter {
             algorithm,
             needs,
@@ -155,6 +157,7 @@ impl Adapter {
             batch: Batch::default(),
             pending: None,
             reported: Reported::default(),
+            illegal_value,
         }
     }
 
@@ -164,6 +167,7 @@ impl Adapter {
         let alone = self.in_flight == 0;
         if let Some(since) = self.idle_since.take().filter(|_| alone) {
             self.algorithm.on_idle_restart(&mut self.window, now, now.since(since));
+            self.check_window(now);
         }
         self.count_as_sent(bytes);
         let mut packet = self.record(now, bytes);
@@ -215,6 +219,7 @@ impl Adapter {
         }
         if let Some(since) = self.idle_since.take() {
             self.algorithm.on_idle_restart(&mut self.window, packet.sent, packet.sent.since(since));
+            self.check_window(packet.sent);
         }
         self.count_as_sent(packet.bytes);
     }
@@ -269,6 +274,7 @@ impl Adapter {
         self.lost.add(u64::from(packet.bytes), self.window.mss());
         if self.needs.lost_packets {
             self.algorithm.on_packet_lost(&mut self.window, &packet.lost_at(now, self.lost.total));
+            self.check_window(now);
         }
     }
 
@@ -317,6 +323,7 @@ impl Adapter {
         }
         self.state = State::Open;
         self.algorithm.on_undo(&mut self.window, now);
+        self.check_window(now);
     }
 
     /// Handles a packet that leaves the flight without being acknowledged or lost, such as those of a discarded packet number space.
@@ -393,6 +400,12 @@ impl Adapter {
         self.in_flight
     }
 
+    /// Returns the first value that the algorithm has set and that no window may have, and when; `None` if there was none. The window
+    /// is then the minimum, which says nothing about the algorithm.
+    pub fn illegal_value(&self) -> Option<(Nanos, IllegalValue)> {
+        self.illegal_value
+    }
+
     /// Returns the window in segments.
     pub fn segments(&mut self) -> &Window {
         self.settle();
@@ -455,6 +468,7 @@ impl Adapter {
         let Totals { delivered, lost, marked } = totals;
         self.reported = Reported { delivered, lost, marked, ..self.reported };
         self.algorithm.on_ack(&mut self.window, &ack);
+        self.check_window(now);
         self.record_use();
         if app_limited {
             self.on_app_limited();
@@ -467,6 +481,7 @@ impl Adapter {
         if self.state != State::Open && episode.is_before(newest) {
             self.state = State::Open;
             self.algorithm.on_recovery_exit(&mut self.window, now);
+            self.check_window(now);
         }
     }
 
@@ -489,6 +504,8 @@ impl Adapter {
         self.episode = Some(Episode { kind, end: self.next, cwnd, ssthresh, undone: false });
         self.window.recovery_cwnd = None;
         self.algorithm.on_congestion(&mut self.window, &congestion);
+        // The minimum window would hide a threshold that is no number.
+        self.record_illegal_value(now);
         let target = match kind {
             CongestionKind::Timeout => Some(self.window.restart_cwnd),
             _ if self.needs.owns_recovery => None,
@@ -502,6 +519,21 @@ impl Adapter {
             CongestionKind::Ecn => State::Cwr,
             CongestionKind::Loss => State::Recovery,
         };
+    }
+
+    /// Records a window or a pacing rate that lets nothing go.
+    #[inline]
+    fn check_window(&mut self, now: Nanos) {
+        if !self.window.lets_send() {
+            self.record_illegal_value(now);
+        }
+    }
+
+    /// Records the first value that is not allowed, if there is one.
+    fn record_illegal_value(&mut self, now: Nanos) {
+        if self.illegal_value.is_none() {
+            self.illegal_value = self.window.illegal_value().map(|illegal| (now, illegal));
+        }
     }
 
     /// Records how much of the window is in use.

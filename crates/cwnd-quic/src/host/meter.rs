@@ -1,7 +1,8 @@
 //! What a congestion controller sees and decides, measured from outside for the outcome.
 
+use cwnd_cc::{IllegalValue, Nanos};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Counts and integrals of one connection's controller. Times are ns on the simulation's clock, sizes bytes.
 #[derive(Clone, Debug)]
@@ -38,6 +39,7 @@ pub struct Meter {
     measured: Arc<Mutex<Measured>>,
     /// The episodes that an algorithm of the project counts.
     episodes: Arc<AtomicU64>,
+    illegal_value: Arc<OnceLock<(Nanos, IllegalValue)>>,
 }
 
 impl Meter {
@@ -57,12 +59,21 @@ impl Meter {
             recovery: None,
             newest: None,
         };
-        Meter { measured: Arc::new(Mutex::new(measured)), episodes: Arc::default() }
+        Meter {
+            measured: Arc::new(Mutex::new(measured)),
+            episodes: Arc::default(),
+            illegal_value: Arc::default(),
+        }
     }
 
     /// Returns where an algorithm counts its congestion episodes.
     pub fn episodes(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.episodes)
+    }
+
+    /// Returns where the first value is noted that an algorithm has set and that no window may have, and when.
+    pub fn illegal_value(&self) -> &Arc<OnceLock<(Nanos, IllegalValue)>> {
+        &self.illegal_value
     }
 
     /// Returns what has been measured, with the integral up to `now`.

@@ -194,12 +194,14 @@ impl<'a> Run<'a> {
         self.driver.run_until(end);
         let (scenario, origin) = (self.scenario, self.origin);
         for flow in 0..scenario.flows.len() {
+            let meter = self.meters[flow].as_ref();
             let illegal = self.driver.with_host(2 * flow, |host, _| match host {
-                FlowEnd::Tcp(Endpoint::Sender(sender)) => illegal_value(scenario, flow, sender, origin),
-                FlowEnd::Tcp(Endpoint::Receiver(_)) | FlowEnd::Quic(_) => None,
+                FlowEnd::Tcp(Endpoint::Sender(sender)) => sender.illegal_value(),
+                FlowEnd::Tcp(Endpoint::Receiver(_)) => None,
+                FlowEnd::Quic(_) => meter?.illegal_value().get().map(|(at, illegal)| (at.0, *illegal)),
             });
-            if let Some((_, message)) = illegal {
-                return Err(EngineError::Failed(message));
+            if let Some(found) = illegal {
+                return Err(illegal_value(scenario, flow, found, origin));
             }
             for channel in [2 * flow, 2 * flow + 1] {
                 let failure = self.driver.with_host(channel, |host, _| match host {

@@ -24,7 +24,10 @@ pub fn controllers(
     let own = algorithm.name.strip_suffix(super::OWN_SUFFIX);
     let inner: Controllers = match own {
         Some(name) => super::own(name).ok_or_else(|| format!("there is no `{}`", algorithm.name))?,
-        None => Arc::new(plan.controllers(factory(algorithm)?).counting_episodes(plan.meter.episodes())),
+        None => Arc::new(
+            (plan.controllers(factory(algorithm)?).counting_episodes(plan.meter.episodes()))
+                .noting_illegal_values(Arc::clone(plan.meter.illegal_value())),
+        ),
     };
     Ok(Arc::new(MeteredFactory { inner, meter: plan.meter.clone(), counts_episodes: own.is_none() }))
 }
