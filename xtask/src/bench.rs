@@ -63,6 +63,10 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         return Ok(true);
     }
     let wanted = options.text(ROWS_NAMED).unwrap_or_default();
+    let other = [LINKS_ONLY, THREADS, PEERS, SWEEPS, INSTRUCTIONS].into_iter().find(|one| options.has(one));
+    if let (Some(other), false) = (other, wanted.is_empty()) {
+        return Err(format!("{ROWS_NAMED} has no effect with {other}: leave one of them out"));
+    }
     if options.has(SHORTCUTS) {
         print!("{}", shortcuts::costs(wanted)?);
         return Ok(true);

@@ -35,12 +35,15 @@ mod sheet;
 mod write;
 
 pub use crate::parquet::Kind;
-use crate::{metric_values::Names, results::in_order};
+use crate::{
+    metric_values::Names,
+    results::{in_order, kept},
+};
 pub use flows::{flows, write_flows};
 pub use sheet::{Column, Entry, Sheet};
 
 use crate::{
-    Derived, RunKey, RunResult, RunState, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study,
+    Derived, KeptStudy, RunResult, RunState, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study,
 };
 use sheet::{DerivedValues, Layout, RowMaker};
 use std::{
@@ -204,8 +207,7 @@ impl From<io::Error> for Stop {
 
 /// What is known before the first row is written.
 struct Known {
-    /// The keys of all runs: cell by cell, repeats in order.
-    keys: Vec<RunKey>,
+    kept: KeptStudy,
     /// The metrics that the runs looked at have: those that the study names first.
     metrics: Vec<String>,
     derived: Vec<DerivedValues>,
@@ -214,26 +216,30 @@ struct Known {
 impl Known {
     /// Looks at all runs. They are read again for writing: the metrics of a million runs do not fit into memory.
     fn of_all(store: &Store, study: &Study) -> Result<Known, StoreError> {
-        let keys = keys(store)?;
-        let order = (0..keys.len()).collect::<Vec<_>>();
-        Known::of(store, study, keys, &order)
+        let kept = kept(store)?;
+        let order = (0..kept.keys.len()).collect::<Vec<_>>();
+        Known::of(store, study, kept, &order)
     }
 
     /// Looks at some runs, which mostly have the metrics of all; and at all runs if derived metrics are made of their values.
     fn of_some(store: &Store, study: &Study) -> Result<Known, StoreError> {
         /// Neighbours, which differ in the last axes; and as many at equal distances, which differ in the first.
         const SOME: usize = 64;
-        let keys = keys(store)?;
-        let runs = keys.len();
         if !study.derived.is_empty() {
             return Known::of_all(store, study);
         }
+        let kept = kept(store)?;
+        let runs = kept.keys.len();
         let distant = (0..runs).step_by(runs.div_ceil(SOME).max(1));
-        let order = (0..runs.min(SOME)).chain(distant).collect::<Vec<_>>();
-        Known::of(store, study, keys, &order)
+        // Samples give metrics, and few runs may have them.
+        let repeats = study.repeats as usize;
+        let traced = (0..study.cells.len()).find(|cell| study.is_traced(*cell, 0)).map(|cell| cell * repeats);
+        let order: BTreeSet<usize> =
+            (0..runs.min(SOME)).chain(distant).chain(traced.filter(|place| *place < runs)).collect();
+        Known::of(store, study, kept, &order.into_iter().collect::<Vec<_>>())
     }
 
-    fn of(store: &Store, study: &Study, keys: Vec<RunKey>, order: &[usize]) -> Result<Known, StoreError> {
+    fn of(store: &Store, study: &Study, kept: KeptStudy, order: &[usize]) -> Result<Known, StoreError> {
         let maker = || {
             |_: usize, run: RunResult, _: Option<StoredRun>| {
                 let names = match &run.state {
@@ -248,7 +254,7 @@ impl Known {
         // Runs share their names, so that these are looked at once for each thread that reads.
         let mut seen: Vec<Names> = Vec::new();
         let mut measured: Vec<Vec<f64>> = vec![Vec::new(); study.derived.len()];
-        let read = in_order((study, store), order, &maker, |(own, values)| {
+        let read = in_order((study, store, &kept), order, &maker, |(own, values)| {
             if let Some(own) = own.filter(|own| !seen.iter().any(|other| Arc::ptr_eq(own, other))) {
                 names.extend(own.iter().cloned());
                 seen.truncate(MOST_SEEN - 1);
@@ -263,15 +269,15 @@ impl Known {
         names.extend(derived.iter().filter(is_there).map(|derived| derived.name.clone()));
         let named = study.metrics.iter().filter(|name| names.remove(*name)).cloned().collect::<Vec<_>>();
         let metrics = named.into_iter().chain(names).collect();
-        Ok(Known { keys, metrics, derived })
+        Ok(Known { kept, metrics, derived })
     }
 
     fn layout<'a>(&'a self, (store, study): (&'a Store, &'a Study), canonical: bool) -> Layout<'a> {
-        let keys = canonical.then_some(&self.keys[..]);
+        let keys = canonical.then_some(&self.kept.keys[..]);
         Layout::new(study, &self.metrics, &self.derived, keys, store.directory())
     }
 
-    /// Writes all runs. Returns those that cannot be used.
+    /// Writes all runs. Returns those that cannot be used, in the study's order.
     fn write(
         &self,
         (store, study): (&Store, &Study),
@@ -286,37 +292,36 @@ impl Known {
             let pieces = PieceMaker::new(format, &layout.columns);
             move |place: usize, run: RunResult, row: Option<StoredRun>| {
                 let piece = pieces.piece(rows.row(place, &run, row.as_ref())?);
-                Some((piece, unusable(study, &run, row.as_ref())))
+                Some((piece, unusable(study, &run, row.as_ref()).map(|run| (place, run))))
             }
         };
         let mut unusable = Vec::new();
-        in_order((study, store), &layout.order(self.keys.len()), &maker, |made| {
+        let order = layout.order(self.kept.keys.len());
+        in_order((study, store, &self.kept), &order, &maker, |made| {
             let (piece, cannot_be_used) = made.ok_or(Stop::OtherMetric)?;
             unusable.extend(cannot_be_used);
             writer.write(&piece).map_err(Stop::Write)
         })??;
         writer.finish()?;
-        Ok(unusable)
+        unusable.sort_by_key(|(place, _)| *place);
+        Ok(unusable.into_iter().map(|(_, run)| run).collect())
     }
 
     /// Returns all runs.
     fn sheet(&self, (store, study): (&Store, &Study)) -> Result<Sheet, Stop> {
         let layout = self.layout((store, study), false);
-        let mut rows = Vec::with_capacity(self.keys.len());
+        let mut rows = Vec::with_capacity(self.kept.keys.len());
         let maker = || {
             let mut rows = RowMaker::new(&layout);
             move |place: usize, run: RunResult, row: Option<StoredRun>| rows.row(place, &run, row.as_ref())
         };
-        in_order((study, store), &layout.order(self.keys.len()), &maker, |row| {
+        let order = layout.order(self.kept.keys.len());
+        in_order((study, store, &self.kept), &order, &maker, |row| {
             rows.push(row.ok_or(Stop::OtherMetric)?);
             Ok::<(), Stop>(())
         })??;
         Ok(Sheet { columns: layout.columns, rows })
     }
-}
-
-fn keys(store: &Store) -> Result<Vec<RunKey>, StoreError> {
-    Ok(store.study()?.map(|kept| kept.keys).unwrap_or_default())
 }
 
 /// Names that are compared by their addresses before they are looked at.

@@ -7,6 +7,8 @@ mod stored;
 
 #[cfg(feature = "store")]
 pub(crate) use in_order::in_order;
+#[cfg(feature = "store")]
+pub(crate) use stored::kept;
 
 use crate::{MetricValues, Provenance, Samples, StoreError, Study, metric_values::SharedNames};
 use cwnd_scenario::{Emulation, EngineError, Outcome, Scenario, Trace};

@@ -27,7 +27,7 @@ impl Row {
 /// What is measured of the command's own work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The simulator alone: nothing is drawn at random, access links are as fast as the bottleneck, and the stack is ns2 if
+    /// Without what users get by default (but `cwnd compare` samples few flows all the same): nothing is drawn at random, access links are as fast as the bottleneck, and the stack is ns2 if
     /// the row names none.
     Bare,
     /// What users get who name only the path: drawn starts, a send overhead for each packet, and of few flows samples over time.

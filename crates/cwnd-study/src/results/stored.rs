@@ -72,8 +72,8 @@ impl Results {
         store: &Store,
         make: &(dyn Fn(&RunResult, Option<StoredRun>) -> T + Sync),
     ) -> Result<(Results, Vec<T>), StoreError> {
-        let KeptStudy { provenance, keys, .. } = kept(store)?;
-        let order: Vec<usize> = (0..keys.len()).collect();
+        let kept = kept(store)?;
+        let order: Vec<usize> = (0..kept.keys.len()).collect();
         let (mut runs, mut all) = (Vec::with_capacity(order.len()), Vec::with_capacity(order.len()));
         let maker = || {
             |_: usize, run: RunResult, row: Option<StoredRun>| {
@@ -81,13 +81,13 @@ impl Results {
                 (run, made)
             }
         };
-        let read = in_order((&study, store), &order, &maker, |(run, made)| {
+        let read = in_order((&study, store, &kept), &order, &maker, |(run, made)| {
             runs.push(run);
             all.push(made);
             Ok::<(), Infallible>(())
         })?;
         let Ok(()) = read;
-        let mut results = Results { study, runs, provenance };
+        let mut results = Results { study, runs, provenance: kept.provenance };
         results.derive();
         Ok((results, all))
     }
@@ -97,7 +97,7 @@ impl Results {
 pub(super) struct RunReader<'a> {
     study: &'a Study,
     store: &'a Store,
-    kept: KeptStudy,
+    kept: &'a KeptStudy,
     flow_metrics: Vec<&'a str>,
     today: Option<Today>,
     names: SharedNames,
@@ -119,12 +119,11 @@ struct Today {
 }
 
 impl<'a> RunReader<'a> {
-    /// Begins to read the runs of a store.
+    /// Begins to read the runs of the study that is kept in a store.
     ///
     /// # Errors
-    /// If the store cannot be read, or its study has other runs.
-    pub fn new(study: &'a Study, store: &'a Store) -> Result<RunReader<'a>, StoreError> {
-        let kept = kept(store)?;
+    /// If that study has other runs.
+    pub fn new(study: &'a Study, store: &'a Store, kept: &'a KeptStudy) -> Result<RunReader<'a>, StoreError> {
         if kept.keys.len() != study.cells.len() * study.repeats as usize {
             let reason = format!(
                 "the store has {} runs of the study, and the study {} cells with {} repeats; run it again: `{}`",
@@ -252,7 +251,11 @@ fn labelled<'a>(stored: &'a Scenario, groups: &[Option<String>]) -> Cow<'a, Scen
     Cow::Owned(scenario)
 }
 
-fn kept(store: &Store) -> Result<KeptStudy, StoreError> {
+/// Returns the study that was last run in a store.
+///
+/// # Errors
+/// If there is none, or it cannot be read.
+pub(crate) fn kept(store: &Store) -> Result<KeptStudy, StoreError> {
     store.study()?.ok_or_else(|| {
         let reason = "no study was run here yet; `cwnd run STUDY --out DIR` runs one";
         StoreError::new(&store.place(), StoreErrorKind::Missing, reason)
