@@ -129,7 +129,7 @@ impl Controllers {
     }
 
     /// Sets where the first value is noted that an algorithm sets and that no [window](cwnd_cc::Window) may have, such as a `cwnd` of
-    /// NaN, and when. The connection goes on with the least window. noq and quinn only.
+    /// NaN, and when. The connection continues with the least window. noq and quinn only.
     #[must_use]
     pub fn noting_illegal_values(self, first: Arc<OnceLock<(Nanos, IllegalValue)>>) -> Controllers {
         Controllers { illegal_value: Some(first), ..self }

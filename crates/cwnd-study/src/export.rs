@@ -214,14 +214,14 @@ struct Known {
 }
 
 impl Known {
-    /// Looks at all runs. They are read again for writing: the metrics of a million runs do not fit into memory.
+    /// Reads the names of all runs. The runs are read again for writing: the metrics of a million runs do not fit into memory.
     fn of_all(store: &Store, study: &Study) -> Result<Known, StoreError> {
         let kept = kept(store)?;
         let order = (0..kept.keys.len()).collect::<Vec<_>>();
         Known::of(store, study, kept, &order)
     }
 
-    /// Looks at some runs, which mostly have the metrics of all; and at all runs if derived metrics are made of their values.
+    /// Reads the names of some runs, which mostly have the metrics of all; and at all runs if derived metrics are made of their values.
     fn of_some(store: &Store, study: &Study) -> Result<Known, StoreError> {
         /// Neighbours, which differ in the last axes; and as many at equal distances, which differ in the first.
         const SOME: usize = 64;

@@ -171,7 +171,7 @@ fn json_says_the_same_as_csv() {
 }
 
 /// A study of 200 runs, and a store of them. Two runs have a buffer of 71, and alone the [metric of samples](DELAYS); the first of them is
-/// missing if it is `unknown`: then nothing tells of the metric before the other is read.
+/// missing if it is `unknown`: then the metric is unknown until the other is read.
 fn with_a_rare_metric(directory: &TempDir, unknown: bool) -> (Study, Store) {
     let buffers: Vec<String> = (1..=100).map(|buffer| buffer.to_string()).collect();
     let text =
