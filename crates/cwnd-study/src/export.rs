@@ -127,7 +127,7 @@ pub fn write(
 /// those of all runs.
 ///
 /// # Errors
-/// See [`write`].
+/// See [`write()`].
 pub fn write_file(
     store: &Store,
     study: Study,
