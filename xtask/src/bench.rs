@@ -58,14 +58,15 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         [NO_CALLGRIND, ACKS_ONLY, LINKS_ONLY, THREADS, PEERS, SWEEPS, SHORTCUTS, INSTRUCTIONS, RECORD];
     let options = Options::new(arguments, &[REFERENCE, RUNS, ROWS_NAMED], &switches)?;
     let runs = options.number(RUNS, 5)?;
+    let wanted = options.text(ROWS_NAMED).unwrap_or_default();
+    let mut other = [ACKS_ONLY, LINKS_ONLY, THREADS, PEERS, SWEEPS, INSTRUCTIONS].into_iter();
+    let other = other.find(|one| options.has(one)).or(options.text(REFERENCE).map(|_| REFERENCE));
+    if let (Some(other), false) = (other, wanted.is_empty()) {
+        return Err(format!("{ROWS_NAMED} and {other} exclude each other: leave one of them out"));
+    }
     if options.has(ACKS_ONLY) {
         print_acks(runs)?;
         return Ok(true);
-    }
-    let wanted = options.text(ROWS_NAMED).unwrap_or_default();
-    let other = [LINKS_ONLY, THREADS, PEERS, SWEEPS, INSTRUCTIONS].into_iter().find(|one| options.has(one));
-    if let (Some(other), false) = (other, wanted.is_empty()) {
-        return Err(format!("{ROWS_NAMED} has no effect with {other}: leave one of them out"));
     }
     if options.has(SHORTCUTS) {
         print!("{}", shortcuts::costs(wanted)?);

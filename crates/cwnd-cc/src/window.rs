@@ -52,7 +52,8 @@ impl Default for WindowConfig {
 /// The state that a transport reads after every event.
 ///
 /// An algorithm may set any value that its field's documentation allows; [`Window::illegal_value`] finds others. The simulator ends a
-/// run with an error in which an algorithm of a TCP flow sets another value, because the flow could never send again.
+/// run with an error in which an algorithm sets another value: a TCP flow could never send again, and what a QUIC flow sends would say
+/// nothing about the algorithm.
 #[derive(Clone, Debug)]
 pub struct Window {
     /// Congestion window, segments, at least 1. The transport sends while its floor exceeds the segments in flight.

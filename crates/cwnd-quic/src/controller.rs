@@ -125,7 +125,6 @@ impl Controller {
         let oldest = std::mem::replace(&mut self.before, self.newest).since(kept);
         self.packets.forget_before(oldest);
         self.small.forget_before(oldest);
-        self.report();
     }
 
     /// Handles the loss of a packet.
@@ -160,21 +159,17 @@ impl Controller {
     pub fn on_losses(&mut self, now: Instant, is_persistent: bool) {
         let now = self.at(now);
         self.adapter.on_losses(now, is_persistent);
-        self.report();
+        self.count_episodes();
     }
 
     /// Handles marks of which the implementation does not report the number.
     pub fn on_marks(&mut self, now: Instant) {
         let now = self.at(now);
         self.adapter.on_marks(now, None);
-        self.report();
+        self.count_episodes();
     }
 
-    /// Reports congestion episodes, and a value that no window may have.
-    fn report(&mut self) {
-        if let Some(found) = self.adapter.illegal_value() {
-            self.controllers.note_illegal_value(found);
-        }
+    fn count_episodes(&mut self) {
         let episodes = self.adapter.episodes();
         self.controllers.add_episodes(episodes - std::mem::replace(&mut self.counted, episodes));
     }
@@ -212,9 +207,14 @@ impl Locked {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the controller.
+    /// Asks the controller. Then the algorithm has seen all events, and it is noted if it has set a value that no window may have.
     pub fn with<T>(&self, ask: impl FnOnce(&mut Controller) -> T) -> T {
-        ask(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        let controller = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = ask(controller);
+        if let Some(found) = controller.adapter.illegal_value() {
+            controller.controllers.note_illegal_value(found);
+        }
+        answer
     }
 
     /// Returns a new one of the same kind: [`Controller::begin_again`].

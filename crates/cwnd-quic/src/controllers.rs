@@ -129,7 +129,8 @@ impl Controllers {
     }
 
     /// Sets where the first value is noted that an algorithm sets and that no [window](cwnd_cc::Window) may have, such as a `cwnd` of
-    /// NaN, and when. The connection continues with the least window. noq and quinn only.
+    /// NaN, and when on the clock of [`Settings::origin`]. The connection continues, but its windows say nothing about the algorithm.
+    /// noq and quinn only.
     #[must_use]
     pub fn noting_illegal_values(self, first: Arc<OnceLock<(Nanos, IllegalValue)>>) -> Controllers {
         Controllers { illegal_value: Some(first), ..self }

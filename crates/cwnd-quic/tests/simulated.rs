@@ -201,10 +201,12 @@ fn marks_reach_the_controller() {
 
 type Change = fn(&mut Window);
 
-/// NewReno, until a change of its window at the twentieth ACK.
+/// NewReno, until a change of its window at an ACK.
 struct Broken {
     inner: Box<dyn CongestionControl>,
     acks: u32,
+    /// At which.
+    at: u32,
     change: Change,
 }
 
@@ -216,16 +218,29 @@ impl CongestionControl for Broken {
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         self.inner.on_ack(window, ack);
         self.acks += 1;
-        if self.acks == 20 {
+        if self.acks == self.at {
             (self.change)(window);
         }
     }
 
     fn on_congestion(&mut self, window: &mut Window, congestion: &Congestion) {
         self.inner.on_congestion(window, congestion);
-        if self.acks >= 20 {
+        if self.acks >= self.at {
             (self.change)(window);
         }
+    }
+}
+
+/// Runs CUBIC and a broken flow. Returns the error.
+fn failure(flow: &str, at: u32, change: Change) -> String {
+    let scenario = scenario(&["cubic", flow], |_| {});
+    let factory = |spec: &AlgorithmSpec| -> Result<Box<dyn CongestionControl>, String> {
+        let inner = cwnd_sim::registered(spec)?;
+        Ok(if spec.name == "cubic" { inner } else { Box::new(Broken { inner, acks: 0, at, change }) })
+    };
+    match run_with(&scenario, &factory) {
+        Err(EngineError::Failed(message)) => message,
+        other => panic!("{flow}: it is the algorithm that fails: {other:?}"),
     }
 }
 
@@ -238,19 +253,13 @@ fn a_value_that_no_window_may_have_ends_the_run() {
     ];
     for stack in ["noq", "quinn"] {
         for (change, expected) in changes {
-            let scenario = scenario(&["cubic", &format!("newreno; stack={stack}")], |_| {});
-            let factory = |spec: &AlgorithmSpec| -> Result<Box<dyn CongestionControl>, String> {
-                let inner = cwnd_sim::registered(spec)?;
-                if spec.name == "cubic" {
-                    return Ok(inner);
-                }
-                Ok(Box::new(Broken { inner, acks: 0, change }))
-            };
-            let EngineError::Failed(message) = run_with(&scenario, &factory).unwrap_err() else {
-                panic!("it is the algorithm that failed")
-            };
+            let message = failure(&format!("newreno; stack={stack}"), 20, change);
             assert!(message.starts_with(&format!("flow 2: newreno {expected}")), "{stack}: {message}");
         }
+        // Nothing happens after the only ACK.
+        let message =
+            failure(&format!("newreno; stack={stack}; bytes=1 kB"), 1, |window| window.cwnd = f64::NAN);
+        assert!(message.starts_with("flow 2: newreno set cwnd to NaN at "), "{stack}: {message}");
     }
 }
 

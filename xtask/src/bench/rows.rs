@@ -27,8 +27,9 @@ impl Row {
 /// What is measured of the command's own work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Without what users get by default (but `cwnd compare` samples few flows all the same): nothing is drawn at random, access links are as fast as the bottleneck, and the stack is ns2 if
-    /// the row names none.
+    /// Without what users get by default: nothing is drawn at random, access links are as fast as the bottleneck, and the stack is
+    /// ns2 if the row names none. `cwnd compare` samples up to four flows of these rows; the program whose instructions are counted
+    /// does not.
     Bare,
     /// What users get who name only the path: drawn starts, a send overhead for each packet, and of few flows samples over time.
     /// These rows say the interval that `cwnd compare` chooses, because the program whose instructions are counted chooses none.

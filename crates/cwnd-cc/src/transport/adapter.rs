@@ -400,8 +400,8 @@ impl Adapter {
         self.in_flight
     }
 
-    /// Returns the first value that the algorithm has set and that no window may have, and when; `None` if there was none. The window
-    /// is then the minimum, which says nothing about the algorithm.
+    /// Returns the first value that the algorithm has set and that no window may have, and when; `None` if there was none. What the
+    /// adapter makes of such a value, such as the minimum window of a `cwnd` that is not a number, says nothing about the algorithm.
     pub fn illegal_value(&self) -> Option<(Nanos, IllegalValue)> {
         self.illegal_value
     }
@@ -504,7 +504,7 @@ impl Adapter {
         self.episode = Some(Episode { kind, end: self.next, cwnd, ssthresh, undone: false });
         self.window.recovery_cwnd = None;
         self.algorithm.on_congestion(&mut self.window, &congestion);
-        // The minimum window would hide a threshold that is no number.
+        // A threshold that is not a number leaves the window as it was, so that later checks of the window would pass.
         self.record_illegal_value(now);
         let target = match kind {
             CongestionKind::Timeout => Some(self.window.restart_cwnd),

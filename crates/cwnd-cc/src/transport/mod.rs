@@ -13,7 +13,7 @@
 //! | an ACK frame arrives | [`Adapter::on_packet_acked`] for each packet that it acknowledges for the first time, then [`Adapter::on_ack_end`] |
 //! | packets are lost | [`Adapter::on_packet_lost`] for each, then [`Adapter::on_losses`] |
 //! | an ACK frame reports ECN-CE marks | [`Adapter::on_marks`] |
-//! | the transport wants to send | [`Adapter::window`], [`Adapter::pacing_rate`] |
+//! | the transport wants to send | [`Adapter::window`], [`Adapter::pacing_rate`]; [`Adapter::illegal_value`] says whether the algorithm has failed |
 //!
 //! Losses and marks that an ACK frame reveals may be reported before or after [`Adapter::on_ack_end`], as long as they come
 //! before the transport next asks for the window or sends. The adapter reports the ACK to the algorithm at that moment, so

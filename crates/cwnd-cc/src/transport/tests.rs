@@ -2,8 +2,8 @@
 
 use super::{AckEnd, Adapter, SentPacket, SentPackets, Settings};
 use crate::{
-    Ack, Congestion, CongestionControl, CongestionKind, EcnMode, LostPacket, Nanos, Needs, Parameters, State,
-    Window, WindowConfig,
+    Ack, Congestion, CongestionControl, CongestionKind, EcnMode, Init, LostPacket, Nanos, Needs, Parameters,
+    State, Window, WindowConfig,
 };
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -225,6 +225,118 @@ fn a_mark_is_never_undone() {
     adapter.on_spurious_losses(ms(55));
     assert_eq!(adapter.window(), 5 * SEGMENT);
     assert!(notes.lock().unwrap().undone.is_empty());
+}
+
+/// Where an algorithm sets a window that is no number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Call {
+    Init,
+    Ack,
+    PacketLost,
+    Congestion,
+    Undo,
+    RecoveryExit,
+    IdleRestart,
+}
+
+struct Broken(Call);
+
+impl Broken {
+    fn call(&self, call: Call, window: &mut Window) {
+        if call == self.0 {
+            window.cwnd = f64::NAN;
+        }
+    }
+}
+
+impl CongestionControl for Broken {
+    fn init(&mut self, window: &mut Window, _: &Init) {
+        self.call(Call::Init, window);
+    }
+
+    fn on_ack(&mut self, window: &mut Window, _: &Ack) {
+        self.call(Call::Ack, window);
+    }
+
+    fn on_congestion(&mut self, window: &mut Window, _: &Congestion) {
+        window.set_ssthresh_for_loss(window.cwnd / 2.0);
+        self.call(Call::Congestion, window);
+    }
+
+    fn on_recovery_exit(&mut self, window: &mut Window, _: Nanos) {
+        self.call(Call::RecoveryExit, window);
+    }
+
+    fn on_undo(&mut self, window: &mut Window, _: Nanos) {
+        self.call(Call::Undo, window);
+    }
+
+    fn on_idle_restart(&mut self, window: &mut Window, _: Nanos, _: Nanos) {
+        self.call(Call::IdleRestart, window);
+    }
+
+    fn on_packet_lost(&mut self, window: &mut Window, _: &LostPacket) {
+        self.call(Call::PacketLost, window);
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { lost_packets: true, ..Needs::default() }
+    }
+}
+
+/// Losses at 51 ms, undone at 55 ms; losses at 110 ms, whose recovery ends at 170 ms; idle from then on.
+#[test]
+fn the_first_value_that_no_window_may_have_is_kept_with_its_time() {
+    let expected = [
+        (Call::Init, 0),
+        (Call::Ack, 51),
+        (Call::PacketLost, 51),
+        (Call::Congestion, 51),
+        (Call::Undo, 55),
+        (Call::RecoveryExit, 170),
+        (Call::IdleRestart, 300),
+    ];
+    for (call, at) in expected {
+        let mut adapter = Adapter::new(Box::new(Broken(call)), Nanos::ZERO, &settings());
+        let flight = send(&mut adapter, ms(1), 10);
+        lose(&mut adapter, ms(51), &flight[..3]);
+        acknowledge(&mut adapter, ms(51), &flight[3..]);
+        adapter.on_spurious_losses(ms(55));
+        let flight = send(&mut adapter, ms(60), 4);
+        lose(&mut adapter, ms(110), &flight[..1]);
+        acknowledge(&mut adapter, ms(110), &flight[1..]);
+        let flight = send(&mut adapter, ms(120), 2);
+        flight.iter().for_each(|packet| adapter.on_packet_acked(ms(170), packet));
+        adapter.on_ack_end(ms(170), &AckEnd { in_flight: None, app_limited: true });
+        send(&mut adapter, ms(300), 1);
+        let (time, illegal) = adapter.illegal_value().unwrap_or_else(|| panic!("{call:?} was not seen"));
+        assert_eq!((time, illegal.field), (ms(at), "cwnd"), "{call:?}");
+    }
+    let thresholds: [(Change, &str); 3] = [
+        (|window| window.ssthresh = f64::NAN, "ssthresh"),
+        (|window| window.recovery_cwnd = Some(f64::NAN), "recovery_cwnd"),
+        (|window| window.restart_cwnd = f64::NAN, "restart_cwnd"),
+    ];
+    for (set, field) in thresholds {
+        let mut adapter = Adapter::new(Box::new(Threshold(set)), Nanos::ZERO, &settings());
+        let flight = send(&mut adapter, ms(1), 10);
+        assert!(adapter.illegal_value().is_none());
+        lose(&mut adapter, ms(51), &flight[..3]);
+        assert_eq!(adapter.illegal_value().map(|(at, illegal)| (at, illegal.field)), Some((ms(51), field)));
+    }
+}
+
+type Change = fn(&mut Window);
+
+/// Changes thresholds at a loss.
+struct Threshold(Change);
+
+impl CongestionControl for Threshold {
+    fn on_ack(&mut self, _: &mut Window, _: &Ack) {}
+
+    fn on_congestion(&mut self, window: &mut Window, _: &Congestion) {
+        (self.0)(window);
+    }
 }
 
 /// Idle from 51 to 200 ms. Without a lack of data an empty flight is not idle.

@@ -36,7 +36,7 @@ pub fn identified(scenario: &Scenario, mut identity: Identity) -> Identity {
 /// Runs a whole scenario. TCP flows have the algorithms of `factory`, QUIC flows too, or their implementation's own.
 ///
 /// # Errors
-/// The scenario is refused, an algorithm cannot be created, or a connection fails.
+/// The scenario is refused, an algorithm cannot be created or sets a value that no window may have, or a connection fails.
 pub fn run_with(scenario: &Scenario, factory: Factory<'_>) -> Result<Outcome, EngineError> {
     run_with_helpers(scenario, factory, &Helpers::default())
 }

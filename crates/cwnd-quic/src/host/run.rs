@@ -180,7 +180,7 @@ impl<'a> Run<'a> {
     /// Does everything before a time.
     ///
     /// # Errors
-    /// A connection has failed, or it was stopped.
+    /// An algorithm has set a value that no window may have (the first is named), a connection has failed, or the run was stopped.
     pub fn until(&mut self, time: Time) -> Result<(), EngineError> {
         let end = time.0.saturating_add(self.origin);
         loop {
@@ -193,16 +193,19 @@ impl<'a> Run<'a> {
         }
         self.driver.run_until(end);
         let (scenario, origin) = (self.scenario, self.origin);
-        for flow in 0..scenario.flows.len() {
+        let illegal = (0..scenario.flows.len()).filter_map(|flow| {
             let meter = self.meters[flow].as_ref();
-            let illegal = self.driver.with_host(2 * flow, |host, _| match host {
+            let found = self.driver.with_host(2 * flow, |host, _| match host {
                 FlowEnd::Tcp(Endpoint::Sender(sender)) => sender.illegal_value(),
                 FlowEnd::Tcp(Endpoint::Receiver(_)) => None,
                 FlowEnd::Quic(_) => meter?.illegal_value().get().map(|(at, illegal)| (at.0, *illegal)),
-            });
-            if let Some(found) = illegal {
-                return Err(illegal_value(scenario, flow, found, origin));
-            }
+            })?;
+            Some((flow, found))
+        });
+        if let Some((flow, found)) = illegal.min_by_key(|(_, (at, _))| *at) {
+            return Err(illegal_value(scenario, flow, found, origin));
+        }
+        for flow in 0..scenario.flows.len() {
             for channel in [2 * flow, 2 * flow + 1] {
                 let failure = self.driver.with_host(channel, |host, _| match host {
                     FlowEnd::Quic(end) => end.progress().failure,

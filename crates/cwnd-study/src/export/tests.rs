@@ -170,13 +170,13 @@ fn json_says_the_same_as_csv() {
     }
 }
 
-/// A study of 200 runs, and a store of them. Two runs have a buffer of 71, and alone the [metric of samples](DELAYS); the first of them is
+/// A study of 300 runs, which several threads read, and a store of them. Two runs have a buffer of 72, and alone the [metric of samples](DELAYS); the first of them is
 /// missing if it is `unknown`: then the metric is unknown until the other is read.
 fn with_a_rare_metric(directory: &TempDir, unknown: bool) -> (Study, Store) {
-    let buffers: Vec<String> = (1..=100).map(|buffer| buffer.to_string()).collect();
+    let buffers: Vec<String> = (1..=150).map(|buffer| buffer.to_string()).collect();
     let text =
         STUDY.replace("[5, 50]", &format!("[{}]", buffers.join(", "))).replace("repeats = 3", "repeats = 1");
-    let study = study(&format!("{text}[trace]\nsample = \"1 s\"\nrepeats = 1\nwhere = {{ buffer = 71 }}\n"));
+    let study = study(&format!("{text}[trace]\nsample = \"1 s\"\nrepeats = 1\nwhere = {{ buffer = 72 }}\n"));
     let store = filled(&study, Store::create(directory.path()).unwrap());
     if unknown {
         let first = (0..study.cells.len()).find(|cell| study.is_traced(*cell, 0)).unwrap();
@@ -208,7 +208,23 @@ fn a_file_has_what_a_pipe_gets_wherever_a_metric_appears_first() {
         drop(file);
         assert!(std::fs::read_to_string(&path).unwrap() == csv, "{unknown}");
         let sheet = runs(&store, study.clone()).unwrap();
-        assert_eq!((sheet.rows.len(), sheet.columns.iter().any(|column| column.name == DELAYS)), (200, true));
+        assert_eq!((sheet.rows.len(), sheet.columns.iter().any(|column| column.name == DELAYS)), (300, true));
+    }
+}
+
+#[test]
+fn runs_that_cannot_be_used_are_listed_in_the_order_of_the_study() {
+    let directory = tempfile::tempdir().unwrap();
+    let study = traced();
+    let store = filled(&study, Store::create(directory.path()).unwrap());
+    let database = rusqlite::Connection::open(directory.path().join(crate::store::DATABASE)).unwrap();
+    assert_eq!(database.execute("UPDATE runs SET checksum = checksum + 1", []).unwrap(), 12);
+    // By key, of which the order is another one.
+    for canonical in [true, false] {
+        let unusable = write(&store, study.clone(), Format::Csv, canonical, &mut Vec::new()).unwrap();
+        let places = (0..study.cells.len()).flat_map(|cell| (0..study.repeats).map(move |i| (cell, i)));
+        let expected = places.map(|(cell, i)| (study.cell_label(cell), study.seed_of(cell, i)));
+        assert!(unusable.iter().map(|run| (run.cell.clone(), run.seed)).eq(expected), "{unusable:?}");
     }
 }
 
