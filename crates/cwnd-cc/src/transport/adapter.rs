@@ -401,7 +401,7 @@ impl Adapter {
     }
 
     /// Returns the first value that the algorithm has set and that no window may have, and when; `None` if there was none. What the
-    /// adapter makes of such a value, such as the minimum window of a `cwnd` that is not a number, says nothing about the algorithm.
+    /// adapter makes of it, like the minimum window where `cwnd` is not a number, says nothing about the algorithm.
     pub fn illegal_value(&self) -> Option<(Nanos, IllegalValue)> {
         self.illegal_value
     }
