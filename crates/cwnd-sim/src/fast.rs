@@ -70,7 +70,7 @@ impl Shortcuts {
     /// The names of the shortcuts.
     pub const NAMES: [&str; 5] = ["single-endpoint", "plain-runs", "inline-receiver", "zero-queue", "steady"];
 
-    /// Returns all shortcuts but one.
+    /// Returns all shortcuts but one; none without `all`.
     ///
     /// # Errors
     /// There is none of this name.
@@ -82,6 +82,7 @@ impl Shortcuts {
             "inline-receiver" => &mut shortcuts.inline_receiver,
             "zero-queue" => &mut shortcuts.zero_queue,
             "steady" => &mut shortcuts.steady,
+            "all" => return Ok(Shortcuts::NONE),
             _ => return Err(format!("`{name}` is no shortcut: {}", Shortcuts::NAMES.join(", "))),
         };
         *switch = false;

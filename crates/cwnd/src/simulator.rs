@@ -81,11 +81,3 @@ pub fn log_connection(scenario: &Scenario, flow: usize, out: &mut dyn Write) -> 
 pub fn log_connection(_: &Scenario, flow: usize, _: &mut dyn Write) -> Result<(), EngineError> {
     Err(EngineError::Failed(format!("flow {}: this program was built without the feature `quic`", flow + 1)))
 }
-
-/// Parses the value of `--no-fast-path`: the shortcut that is not taken, or `all`.
-///
-/// # Errors
-/// There is no shortcut of this name.
-pub fn without_shortcuts(value: &str) -> Result<Shortcuts, String> {
-    if value == "all" { Ok(Shortcuts::NONE) } else { Shortcuts::without(value) }
-}

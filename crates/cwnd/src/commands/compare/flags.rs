@@ -135,7 +135,7 @@ pub struct Flags {
     /// Simulate every packet on the general path, without shortcuts: slower, and the same outcome to the bit.
     /// `=SHORTCUT` leaves out a single one (see ARCHITECTURE.md).
     #[arg(long, value_name = "SHORTCUT", num_args = 0..=1, require_equals = true, default_missing_value = "all",
-          value_parser = crate::simulator::without_shortcuts)]
+          value_parser = cwnd_sim::Shortcuts::without)]
     pub no_fast_path: Option<cwnd_sim::Shortcuts>,
 
     /// Neither progress nor notes on standard error.
