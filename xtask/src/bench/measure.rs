@@ -119,14 +119,14 @@ fn check_valgrind() -> Result<(), String> {
     if installed { Ok(()) } else { Err(why.to_owned()) }
 }
 
-/// Builds the program whose instructions are counted: the simulator alone. Tests of the simulator need the rest of what is
-/// compiled for it.
+/// Builds the program whose instructions are counted: `crates/cwnd-sim/examples/simulate.rs`, the simulator alone. The tests of
+/// that crate in a release build have compiled all else that it needs.
 ///
 /// # Errors
 /// It cannot be built, or there is no valgrind.
 pub fn build_counted() -> Result<PathBuf, String> {
     check_valgrind()?;
-    json::build(&["--package", "cwnd-sim", "--example", "settings"])
+    json::build(&["--package", "cwnd-sim", "--example", "simulate"])
 }
 
 /// Returns the instructions a packet, as callgrind counts them in what a run of `longer` simulated seconds does beyond one of

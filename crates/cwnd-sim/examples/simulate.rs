@@ -1,12 +1,13 @@
-//! Runs a scenario said in the settings of `cwnd compare`, and prints how many data packets came to the bottleneck's queue:
+//! Simulates a scenario that is given by the settings of `cwnd compare`, and prints how many data packets came to the bottleneck's
+//! queue:
 //!
-//!     cargo run --release -p cwnd-sim --example settings -- --algorithm cubic --flows 4 --rate '1 Gbit/s' --duration '10 s'
+//!     cargo run --release -p cwnd-sim --example simulate -- --algorithm cubic --flows 4 --rate '1 Gbit/s' --duration '10 s'
 //!
-//! The simulator without what the command does before and after a run. It is built in seconds where the tests of this crate
-//! are built, so that each change can be compared with the recorded instruction counts: `cargo xtask bench --instructions`.
+//! It is the simulator without what the command does before and after a run. Where the tests of this crate are built, it takes
+//! seconds to build, so that each change can be compared with the recorded instruction counts: `cargo xtask bench --instructions`.
 
 use cwnd_experiment::{ExperimentSpec, settings};
-use cwnd_scenario::{Problem, Scenario, UnitError};
+use cwnd_scenario::{Problem, Scenario, UnitError, nearest};
 use cwnd_sim::{Options, Shortcuts, registered, run_with_options};
 use std::process::ExitCode;
 
@@ -17,7 +18,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(why) => {
-            eprintln!("settings: {why}");
+            eprintln!("simulate: {why}");
             ExitCode::from(2)
         }
     }
@@ -43,13 +44,18 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<(Scenario, Option
     Ok((scenario, options))
 }
 
-/// Puts in a setting, or what the command has besides them: how often the run is sampled, and the shortcut that is not taken.
+/// Sets a setting, or what the command has besides them: how often the run is sampled, and the shortcut that is not taken.
 fn set(spec: &mut ExperimentSpec, options: &mut Options, key: &str, value: &str) -> Result<(), String> {
-    match (key, value) {
-        ("sample", _) => spec.sample = Some(value.parse().map_err(|error: UnitError| error.message)?),
-        ("no-fast-path", "all") => options.shortcuts = Shortcuts::NONE,
-        ("no-fast-path", _) => options.shortcuts = Shortcuts::without(value)?,
-        _ => (settings::find(key).ok_or("there is no such setting")?.set)(spec, value)?,
+    match key {
+        "sample" => spec.sample = Some(value.parse().map_err(|error: UnitError| error.message)?),
+        "no-fast-path" => options.shortcuts = Shortcuts::without(value)?,
+        _ => (settings::find(key).ok_or_else(|| unknown(key))?.set)(spec, value)?,
     }
     Ok(())
+}
+
+fn unknown(key: &str) -> String {
+    let known = settings::SETTINGS.iter().map(|setting| setting.key);
+    let meant = nearest(key, known).map(|key| format!("; did you mean --{key}?"));
+    format!("there is no such setting{}", meant.unwrap_or_default())
 }
