@@ -35,15 +35,14 @@ mod sheet;
 mod write;
 
 pub use crate::parquet::Kind;
-use crate::{
-    metric_values::Names,
-    results::{in_order, kept},
-};
 pub use flows::{flows, write_flows};
 pub use sheet::{Column, Entry, Sheet};
 
 use crate::{
-    Derived, KeptStudy, RunResult, RunState, Store, StoreError, StoreErrorKind, StoredRun, StoredState, Study,
+    Derived, KeptStudy, RunResult, RunState, Store, StoreError, StoreErrorKind, StoredRun, StoredState,
+    Study,
+    metric_values::Names,
+    results::{in_order, kept},
 };
 use sheet::{DerivedValues, Layout, RowMaker};
 use std::{
@@ -151,14 +150,10 @@ pub fn write_file(
 /// # Errors
 /// If the store cannot be read.
 pub fn runs(store: &Store, study: Study) -> Result<Sheet, StoreError> {
-    let sheet = match Known::of_some(store, &study)?.sheet((store, &study)) {
-        Err(Stop::OtherMetric) => Known::of_all(store, &study)?.sheet((store, &study)),
-        sheet => sheet,
-    };
-    sheet.map_err(|stop| match stop.error(store) {
-        ExportError::Store(error) => error,
-        ExportError::Write(_) => unreachable!("rows in memory are not written"),
-    })
+    if let Some(sheet) = Known::of_some(store, &study)?.sheet((store, &study))? {
+        return Ok(sheet);
+    }
+    Known::of_all(store, &study)?.sheet((store, &study))?.ok_or_else(|| changed(store))
 }
 
 fn check(store: &Store, format: Format, canonical: bool) -> Result<(), ExportError> {
@@ -184,13 +179,15 @@ impl Stop {
         match self {
             Stop::Store(error) => ExportError::Store(error),
             Stop::Write(error) => ExportError::Write(error),
-            Stop::OtherMetric => {
-                let reason =
-                    "while it was read, a run was stored with a metric that no other run has: export again";
-                ExportError::Store(StoreError::new(&store.place(), StoreErrorKind::Other, reason))
-            }
+            Stop::OtherMetric => ExportError::Store(changed(store)),
         }
     }
+}
+
+/// Returns the error of an export in which a run has a metric that has no column, though the columns are those of all runs.
+fn changed(store: &Store) -> StoreError {
+    let reason = "while it was read, a run was stored with a metric that no other run has: export again";
+    StoreError::new(&store.place(), StoreErrorKind::Other, reason)
 }
 
 impl From<StoreError> for Stop {
@@ -221,7 +218,8 @@ impl Known {
         Known::of(store, study, kept, &order)
     }
 
-    /// Reads the names of some runs, which mostly have the metrics of all; and at all runs if derived metrics are made of their values.
+    /// Reads the names of some runs, which mostly have the metrics of all. If the study has derived metrics it reads all runs, because
+    /// these are computed from values of several runs.
     fn of_some(store: &Store, study: &Study) -> Result<Known, StoreError> {
         /// Neighbours, which differ in the last axes; and as many at equal distances, which differ in the first.
         const SOME: usize = 64;
@@ -307,8 +305,8 @@ impl Known {
         Ok(unusable.into_iter().map(|(_, run)| run).collect())
     }
 
-    /// Returns all runs.
-    fn sheet(&self, (store, study): (&Store, &Study)) -> Result<Sheet, Stop> {
+    /// Returns all runs; none if one of them has a metric that has no column.
+    fn sheet(&self, (store, study): (&Store, &Study)) -> Result<Option<Sheet>, StoreError> {
         let layout = self.layout((store, study), false);
         let mut rows = Vec::with_capacity(self.kept.keys.len());
         let maker = || {
@@ -316,11 +314,11 @@ impl Known {
             move |place: usize, run: RunResult, row: Option<StoredRun>| rows.row(place, &run, row.as_ref())
         };
         let order = layout.order(self.kept.keys.len());
-        in_order((study, store, &self.kept), &order, &maker, |row| {
-            rows.push(row.ok_or(Stop::OtherMetric)?);
-            Ok::<(), Stop>(())
-        })??;
-        Ok(Sheet { columns: layout.columns, rows })
+        let read = in_order((study, store, &self.kept), &order, &maker, |row| {
+            rows.push(row.ok_or(())?);
+            Ok::<(), ()>(())
+        })?;
+        Ok(read.is_ok().then_some(Sheet { columns: layout.columns, rows }))
     }
 }
 

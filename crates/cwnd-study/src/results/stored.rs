@@ -62,8 +62,8 @@ impl Results {
         Ok(Results::with_each(study, store, &|_, _| ())?.0)
     }
 
-    /// Returns the same, and what `make` makes of each run and its row of the store, so that not all rows need be in memory at
-    /// once. Several threads read and make. Derived metrics are not there yet.
+    /// Returns the same, and what `make` makes of each run and its row of the store, in the order of the runs. Not all rows are in
+    /// memory at once. Several threads read runs and call `make`. Derived metrics are not there yet.
     ///
     /// # Errors
     /// As [`Results::of`].
