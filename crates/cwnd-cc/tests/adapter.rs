@@ -74,6 +74,7 @@ fn live(name: &str, seed: u64) {
         let window = adapter.window();
         let bounds = 2 * u64::from(mss)..=5_000 * u64::from(mss);
         assert!(bounds.contains(&window), "{name}, seed {seed}: {adapter:?}");
+        assert!(adapter.pacing_rate().is_none_or(|rate| rate > 0.0), "{name}, seed {seed}: {adapter:?}");
         assert_eq!(adapter.illegal_value(), None, "{name}, seed {seed}: {adapter:?}");
     }
 }

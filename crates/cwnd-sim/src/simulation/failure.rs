@@ -15,8 +15,8 @@ impl Simulation<'_> {
     }
 }
 
-/// Describes a value that the algorithm of a flow has set and that no window may have. `at` is when, on the engine's clock, which is
-/// `origin` at the scenario's time zero.
+/// Returns the error of a run in which the algorithm of a flow has set a value that no window may have. `at` is when, on the engine's
+/// clock, which is `origin` at the scenario's time zero.
 #[doc(hidden)]
 pub fn illegal_value(
     scenario: &Scenario,
