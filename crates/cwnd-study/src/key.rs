@@ -3,7 +3,10 @@
 use cwnd_scenario::{Engine, Identity, Scenario};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::{fmt, sync::Arc};
+use std::{
+    fmt, io,
+    sync::{Arc, OnceLock},
+};
 
 /// SHA-256 of a run's canonical text ([`RunSpec::canonical_text`]). Runs with equal keys have equal outcomes, whatever
 /// study they belong to.
@@ -61,6 +64,12 @@ impl RunSpec {
         RunSpec { identity, scenario: ScenarioText::of(scenario), seed: scenario.seed }
     }
 
+    /// Does as [`RunSpec::new`], but the scenario's text is written when it is first read: a run that is kept in memory needs none.
+    pub(crate) fn without_text(engine: &dyn Engine, scenario: &Arc<Scenario>) -> RunSpec {
+        let identity = engine.identity(scenario);
+        RunSpec { identity, scenario: ScenarioText::later(scenario), seed: scenario.seed }
+    }
+
     /// Returns the canonical text: JSON without white space, members in this order, and versions sorted by name.
     ///
     /// ```text
@@ -84,7 +93,9 @@ impl RunSpec {
 
     /// Prepares the keys of the runs that differ from this one in their seeds alone.
     pub(crate) fn keys_by_seed(&self) -> KeysBySeed {
-        KeysBySeed(Sha256::new_with_prefix(self.identity_text()).chain_update(self.scenario.as_str()))
+        let mut hash = Hashed(Sha256::new_with_prefix(self.identity_text()));
+        self.scenario.write(&mut hash).expect("a hash takes all that is written");
+        KeysBySeed(hash.0)
     }
 }
 
@@ -105,28 +116,65 @@ fn seed_text(seed: u64) -> String {
     format!(r#","seed":{seed}}}"#)
 }
 
+/// A hash to which is written.
+struct Hashed(Sha256);
+
+impl io::Write for Hashed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// A scenario as canonical JSON: complete, but without the seed and without the names that decide nothing
 /// ([`Scenario::without_labels`]). Repeats of a cell that draw no short flows have the same text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScenarioText(Arc<String>);
+#[derive(Clone)]
+pub struct ScenarioText(Arc<Text>);
+
+/// The text of a scenario, and the scenario if it is not written yet: that of ten thousand flows has 15 MB.
+enum Text {
+    Written(String),
+    Later(Arc<Scenario>, OnceLock<String>),
+}
 
 impl ScenarioText {
     /// Writes a scenario.
     pub fn of(scenario: &Scenario) -> ScenarioText {
-        // A seed of zero is left out.
-        let scenario = Scenario { seed: 0, ..scenario.without_labels() };
-        let (flows, links) = (scenario.flows.len(), scenario.network.links.len());
-        ScenarioText(to_json(512 * flows + 320 * links + 2048, &scenario).into())
+        ScenarioText::from_stored(canonical(scenario))
+    }
+
+    /// Writes a scenario when its text is first read.
+    fn later(scenario: &Arc<Scenario>) -> ScenarioText {
+        ScenarioText(Arc::new(Text::Later(Arc::clone(scenario), OnceLock::new())))
     }
 
     /// Creates it from a text without checks; [`ScenarioText::parse`] checks it.
     pub(crate) fn from_stored(text: String) -> ScenarioText {
-        ScenarioText(text.into())
+        ScenarioText(Arc::new(Text::Written(text)))
     }
 
     /// Returns the text.
     pub fn as_str(&self) -> &str {
-        &self.0
+        match &*self.0 {
+            Text::Written(text) => text,
+            Text::Later(scenario, text) => text.get_or_init(|| canonical(scenario)),
+        }
+    }
+
+    /// Writes the text to a place. One that nobody has read is not kept.
+    fn write(&self, to: &mut impl io::Write) -> io::Result<()> {
+        match &*self.0 {
+            Text::Later(scenario, text) if text.get().is_none() => {
+                let mut buffered = io::BufWriter::with_capacity(1 << 14, to);
+                serde_json::to_writer(&mut buffered, &without_what_decides_nothing(scenario))?;
+                io::Write::flush(&mut buffered)
+            }
+            _ => to.write_all(self.as_str().as_bytes()),
+        }
     }
 
     /// Reads the scenario, whose seed is then zero.
@@ -134,17 +182,31 @@ impl ScenarioText {
     /// # Errors
     /// If the text is none of a scenario as this version writes them.
     pub fn parse(&self) -> Result<Scenario, serde_json::Error> {
-        serde_json::from_str(&self.0)
+        serde_json::from_str(self.as_str())
     }
 
     /// Lists the places in which two texts differ, as far as both are JSON. Those of the stack come first: limits of queues
     /// and the sender's overhead may follow from its packet size.
     pub fn differences(&self, other: &ScenarioText) -> Vec<Difference> {
         let mut found = Vec::new();
-        let value = |text: &ScenarioText| serde_json::from_str(&text.0).unwrap_or(Value::Null);
+        let value = |text: &ScenarioText| serde_json::from_str(text.as_str()).unwrap_or(Value::Null);
         compare("", Some(&value(self)), Some(&value(other)), &mut found);
         found.sort_by_key(|difference| !difference.path.starts_with("stack."));
         found
+    }
+}
+
+impl PartialEq for ScenarioText {
+    fn eq(&self, other: &ScenarioText) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for ScenarioText {}
+
+impl fmt::Debug for ScenarioText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ScenarioText").field(&self.as_str()).finish()
     }
 }
 
@@ -177,6 +239,17 @@ fn compare(path: &str, one: Option<&Value>, other: Option<&Value>, found: &mut V
             found.push(Difference { path: path.to_owned(), values });
         }
     }
+}
+
+/// Returns the text of a scenario.
+fn canonical(scenario: &Scenario) -> String {
+    let (flows, links) = (scenario.flows.len(), scenario.network.links.len());
+    to_json(512 * flows + 320 * links + 2048, &without_what_decides_nothing(scenario))
+}
+
+/// Returns the scenario without its names, and with a seed of zero, which is left out.
+fn without_what_decides_nothing(scenario: &Scenario) -> Scenario {
+    Scenario { seed: 0, ..scenario.without_labels() }
 }
 
 /// Writes a value as JSON, with memory reserved for `bytes` bytes.

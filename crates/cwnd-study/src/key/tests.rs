@@ -102,3 +102,16 @@ fn differences_are_named_by_their_paths() {
     let [fewer] = &differences(&|s| s.flows.truncate(1))[..] else { panic!("one flow is gone") };
     assert!(fewer.starts_with(r#"flows[1]: {"algorithm":{"#) && fewer.ends_with(" -"), "{fewer}");
 }
+
+#[test]
+fn a_text_that_nobody_reads_is_not_kept_and_has_the_same_key() {
+    let scenario = Arc::new(traced().scenario(0, 0));
+    let (written, later) =
+        (RunSpec::new(&Toy::default(), &scenario), RunSpec::without_text(&Toy::default(), &scenario));
+    assert_eq!(later.key(), written.key());
+    assert!(matches!(&*later.scenario.0, Text::Later(_, text) if text.get().is_none()));
+    assert_eq!(later, written);
+    assert_eq!(later.canonical_text(), written.canonical_text());
+    assert!(matches!(&*later.scenario.0, Text::Later(_, text) if text.get().is_some()));
+    assert_eq!(later.key(), written.key());
+}

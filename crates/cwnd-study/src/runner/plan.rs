@@ -172,7 +172,7 @@ pub fn plan_checked(
         let kind = study.cells[cell].engine;
         let engine = engines.of(kind);
         // Repeats differ in their seeds (and in the short flows drawn from them), and in whether they are sampled.
-        let shared: Vec<_> = asked.iter().map(|asked| asked.shared(&**engine)).collect();
+        let shared: Vec<_> = asked.iter().map(|asked| asked.shared(&**engine, store)).collect();
         for repeat in 0..study.repeats {
             let (seed, traced) = (study.seed_of(cell, repeat), study.is_traced(cell, repeat));
             let sample = study.sample_of(cell, repeat);
@@ -230,9 +230,12 @@ pub fn plan_checked(
 
 impl Asked {
     /// Returns the specification of the runs but for the seed, and their keys; none if each draws its own short flows.
-    fn shared(&self, engine: &dyn Engine) -> Option<(Arc<RunSpec>, KeysBySeed)> {
+    fn shared(&self, engine: &dyn Engine, store: &Store) -> Option<(Arc<RunSpec>, KeysBySeed)> {
         self.base.arrivals.is_none().then(|| {
-            let spec = RunSpec::new(engine, &self.base);
+            let spec = match store.directory() {
+                Some(_) => RunSpec::new(engine, &self.base),
+                None => RunSpec::without_text(engine, &self.base),
+            };
             let keys = spec.keys_by_seed();
             (Arc::new(spec), keys)
         })
