@@ -65,13 +65,14 @@ pub trait LossRecovery {
 }
 
 /// Any of the strategies, so that engines can hold senders of all profiles.
+#[allow(clippy::large_enum_variant)] // a sender is one piece of memory: with ten thousand flows each further one is in no near cache
 pub enum AnyRecovery {
     /// RFC 6675 and RFC 6582.
     Rfc(Rfc),
     /// ns-2.35's TCP-Linux.
     Ns2(Ns2),
     /// Linux 6.1.
-    Linux(Box<Linux>),
+    Linux(Linux),
 }
 
 /// Calls a method of the strategy at hand.

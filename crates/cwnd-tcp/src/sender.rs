@@ -44,9 +44,7 @@ impl Sender {
         };
         let recovery = match config.recovery {
             Recovery::Ns2 => AnyRecovery::Ns2(Ns2::new(&config, algorithm.needs())),
-            Recovery::Linux | Recovery::Rack if config.sack => {
-                AnyRecovery::Linux(Box::new(Linux::new(&config)))
-            }
+            Recovery::Linux | Recovery::Rack if config.sack => AnyRecovery::Linux(Linux::new(&config)),
             // Linux falls back to RFC 6582 without SACK.
             Recovery::Linux | Recovery::Rack | Recovery::Prr => AnyRecovery::Rfc(Rfc::new(&config)),
         };
@@ -61,11 +59,18 @@ impl Sender {
         })
     }
 
-    /// Asks for the memory of what it refers to (see [`prefetch`](crate::prefetch)).
+    /// Asks for the memory of the connection, without the strategy of loss recovery (see [`prefetch`](crate::prefetch)).
+    pub fn prefetch(&self) {
+        prefetch(&self.conn);
+    }
+
+    /// Asks for the memory of the strategy, and of what the connection refers to, once that is here.
     pub fn prefetch_parts(&self) {
         prefetch(&*self.conn.algorithm);
-        if let AnyRecovery::Linux(linux) = &self.recovery {
-            prefetch(&**linux);
+        match &self.recovery {
+            AnyRecovery::Rfc(rfc) => prefetch(rfc),
+            AnyRecovery::Ns2(ns2) => prefetch(ns2),
+            AnyRecovery::Linux(linux) => prefetch(linux),
         }
     }
 

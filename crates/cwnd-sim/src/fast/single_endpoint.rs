@@ -71,7 +71,7 @@ impl SingleEndpointPath {
                 rings.for_each(prefetch);
                 prefetch(&net.owner[self.output.1 as usize]);
                 match endpoint {
-                    Endpoint::Sender(sender) => prefetch(&**sender),
+                    Endpoint::Sender(sender) => sender.prefetch(),
                     Endpoint::Receiver(receiver) => prefetch(&**receiver),
                 }
             }
