@@ -85,7 +85,8 @@ const CHORES: &[Chore] = &[
     Chore {
         name: "soak",
         options: soak::OPTIONS,
-        summary: "whether a long study, a long flow, `cwnd serve` and an emulated link keep their memory and their open files;                   takes half an hour",
+        summary: "whether a long study, a long flow, `cwnd serve` and an emulated link keep their memory and their open files; \
+                  takes half an hour",
         run: soak::run,
     },
     Chore {
@@ -194,7 +195,8 @@ const CHORES: &[Chore] = &[
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let Some((name, rest)) = arguments.split_first() else {
+    let asks_for_help = |word: &String| ["--help", "-h"].contains(&word.as_str());
+    let Some((name, rest)) = arguments.split_first().filter(|(name, _)| !asks_for_help(name)) else {
         print!("{}", list());
         return ExitCode::SUCCESS;
     };
@@ -202,6 +204,10 @@ fn main() -> ExitCode {
         eprint!("there is no chore \"{name}\"\n\n{}", list());
         return ExitCode::from(2);
     };
+    if rest.iter().any(asks_for_help) {
+        print!("{}", chore.text());
+        return ExitCode::SUCCESS;
+    }
     match (chore.run)(rest) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -212,11 +218,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn list() -> String {
-    let mut text = "The project's chores:\n".to_owned();
-    for Chore { name, options, summary, .. } in CHORES {
+impl Chore {
+    /// How it is called, and what it does.
+    fn text(&self) -> String {
+        let Chore { name, options, summary, .. } = self;
         let usage = format!("cargo xtask {name} {options}");
-        text += &format!("\n  {}\n      {summary}\n", usage.trim_end());
+        format!("  {}\n      {summary}\n", usage.trim_end())
     }
-    text
+}
+
+fn list() -> String {
+    let chores: Vec<String> = CHORES.iter().map(Chore::text).collect();
+    format!("The project's chores:\n\n{}", chores.join("\n"))
 }
