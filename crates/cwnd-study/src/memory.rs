@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-/// The share of the free memory that runs may use. The rest is for other processes and for errors of the estimates.
+/// What the program takes besides its runs, bytes: of huge pages (docs/speed.md) parts remain unused.
+const PROGRAM: f64 = 40e6;
+/// The share of the rest of the free memory that runs may use. What remains is for other processes and for errors of the estimates.
 const SHARE: f64 = 0.8;
 /// Where the system does not say what is free, bytes.
 const ASSUMED: f64 = 8e9;
@@ -65,7 +67,7 @@ impl MemoryBudget {
         ];
         let known = all.into_iter().filter_map(|(free, origin)| Some((free?, origin)));
         match known.min_by(|(one, _), (other, _)| one.total_cmp(other)) {
-            Some((free, origin)) => MemoryBudget { bytes: SHARE * free, origin },
+            Some((free, origin)) => MemoryBudget { bytes: SHARE * (free - PROGRAM).max(0.0), origin },
             None => MemoryBudget { bytes: ASSUMED, origin: MemoryOrigin::Assumed },
         }
     }
@@ -171,12 +173,12 @@ impl ControlGroup {
 mod tests {
     use super::*;
 
-    /// The budget, before the share is taken, on a system with these files.
+    /// The free memory from which the budget follows, on a system with these files.
     fn free(files: &[(&str, &str)]) -> (f64, MemoryOrigin) {
         let read =
             |path: &str| files.iter().find(|(name, _)| *name == path).map(|(_, text)| (*text).to_owned());
         let budget = MemoryBudget::from_files(&read);
-        (budget.bytes / SHARE, budget.origin)
+        (budget.bytes / SHARE + PROGRAM, budget.origin)
     }
 
     const MEMINFO: (&str, &str) = (
@@ -205,12 +207,12 @@ mod tests {
         ];
         let files = [&[MEMINFO, group][..], &unlimited, &above].concat();
         assert_eq!(free(&files), (1.1e9, MemoryOrigin::ControlGroup));
-        // More is used than the limit allows: nothing is free.
+        // More is used than the limit allows: nothing is left for runs.
         let above = [
             ("/sys/fs/cgroup/user.slice/memory.max", "2000000000\n"),
             ("/sys/fs/cgroup/user.slice/memory.current", "2500000000\n"),
         ];
-        assert_eq!(free(&[&[MEMINFO, group][..], &above].concat()).0, 0.0);
+        assert_eq!(free(&[&[MEMINFO, group][..], &above].concat()).0, PROGRAM);
     }
 
     #[test]
