@@ -204,7 +204,7 @@ class Study:
 
         Each of `threads` (1 to 65,535) does one run, and those that are left help with large runs; one a core if not given. `memory` is what runs
         may use together, in bytes or as "4 GB"; what needs more is refused before it begins. If not given, it is 80 % of what the
-        machine, or the control group, has free.
+        machine, or the control group, has free beyond 40 MB.
 
         `executor` has the runs done elsewhere: any `concurrent.futures.Executor`, such as Dask's `client.get_executor()`,
         `mpi4py.futures.MPIPoolExecutor()` or `cwnd.executors.RayExecutor()`, or a URL (`cwnd.executors.executor`). Workers need cwnd of

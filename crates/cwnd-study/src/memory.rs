@@ -85,9 +85,9 @@ impl fmt::Display for TooMuchMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let may = match self.budget.origin {
             MemoryOrigin::Stated => "as --memory states",
-            MemoryOrigin::Machine => "80 % of what this machine has free",
-            MemoryOrigin::ControlGroup => "80 % of what its control group has free",
-            MemoryOrigin::AddressSpace => "80 % of what `ulimit -v` leaves",
+            MemoryOrigin::Machine => "80 % of what this machine has free beyond 40 MB",
+            MemoryOrigin::ControlGroup => "80 % of what its control group has free beyond 40 MB",
+            MemoryOrigin::AddressSpace => "80 % of what `ulimit -v` leaves beyond 40 MB",
             MemoryOrigin::Assumed => "this system does not say what is free",
         };
         let (needed, bytes) = (size(self.needed), size(self.budget.bytes));
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(budget.check(2e9), Ok(()));
         assert_eq!(
             budget.check(51e9).unwrap_err().to_string(),
-            "about 51.0 GB of memory may be needed, and 2.0 GB may be used (80 % of what its control group has free)"
+            "about 51.0 GB of memory may be needed, and 2.0 GB may be used (80 % of what its control group has free beyond 40 MB)"
         );
         assert!(MemoryBudget::stated(1_000).check(1_001.0).is_err());
         assert_eq!(

@@ -8,7 +8,7 @@ use cwnd_study::memory::MemoryBudget;
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct MemoryFlags {
     /// Memory that runs may use together, such as `4 GB`; what needs more is refused before it begins [default: 80 % of
-    /// what the machine, or the control group, has free].
+    /// what the machine, or the control group, has free beyond 40 MB].
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     memory: Option<ByteSize>,
 }
