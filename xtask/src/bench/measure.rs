@@ -3,9 +3,10 @@
 use super::rows::Row;
 use crate::{command, json};
 use serde::Deserialize;
+use std::fs::{self, File};
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Instant;
 use wait4::Wait4;
 
@@ -79,10 +80,9 @@ struct Timing {
     cpu_ns_per_packet: f64,
 }
 
-/// Read the document as it comes. It is not kept: a child begins with the peak memory of the process that
-/// starts it, so this program must stay smaller than what it measures.
-fn timing(child: &mut Child) -> Option<Timing> {
-    let document: Document = serde_json::from_reader(BufReader::new(child.stdout.take()?)).ok()?;
+/// Reads the timing of the first run.
+fn timing(document: &Path) -> Option<Timing> {
+    let document: Document = serde_json::from_reader(BufReader::new(File::open(document).ok()?)).ok()?;
     document.runs.first().map(|run| run.timing)
 }
 
@@ -96,14 +96,18 @@ pub fn run_on(cwnd: &Path, row: &Row, seconds: u32, threads: u32) -> Result<Meas
     let mut command = Command::new(cwnd);
     command.args(["compare", "cubic", "--json", "--quiet", "--threads", &threads.to_string()]);
     command.args(row.arguments(seconds));
-    let begin = Instant::now();
     let shown = command::shown(&command);
     let failed = |why: &dyn std::fmt::Display| format!("{shown}: {why}");
-    let mut child = command.stdout(Stdio::piped()).spawn().map_err(|error| failed(&error))?;
-    let timing = timing(&mut child);
+    // To a file: from a pipe the document would be read more slowly than it is written, and this program must stay smaller than what
+    // it measures, because a child begins with the peak memory of the process that starts it.
+    let document = command::root().join("target/bench.json");
+    let output = File::create(&document).map_err(|error| format!("{}: {error}", document.display()))?;
+    let begin = Instant::now();
+    let mut child = command.stdout(output).spawn().map_err(|error| failed(&error))?;
     let used = child.wait4().map_err(|error| failed(&error))?;
     let wall_s = begin.elapsed().as_secs_f64();
-    let timing = timing.filter(|_| used.status.success()).ok_or_else(|| failed(&used.status))?;
+    let timing = timing(&document).filter(|_| used.status.success()).ok_or_else(|| failed(&used.status))?;
+    let _ = fs::remove_file(&document);
     Ok(Measurement {
         ns_per_packet: timing.cpu_ns_per_packet,
         peak_mib: used.rusage.maxrss as f64 / f64::from(1 << 20),
