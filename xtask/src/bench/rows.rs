@@ -88,7 +88,7 @@ const fn defaults(name: &'static str, arguments: &'static [&'static str], second
 /// nothing else. Those with the defaults: a buffer of a bandwidth-delay product, and the linux stack.
 pub const ROWS: &[Row] = &[
     bare("1 flow", far!("1"), None),
-    Row { bar_mib: Some(64.0), ..bare("4 flows", far!("4"), Some(20.0)) },
+    Row { bar_mib: Some(32.0), ..bare("4 flows", far!("4"), Some(20.0)) },
     bare("64 flows", far!("64"), None),
     bare("1,000 flows", far!("1000"), Some(60.0)),
     bare(
