@@ -100,8 +100,10 @@ pub fn run_on(cwnd: &Path, row: &Row, seconds: u32, threads: u32) -> Result<Meas
     let failed = |why: &dyn std::fmt::Display| format!("{shown}: {why}");
     // To a file: from a pipe the document would be read more slowly than it is written, and this program must stay smaller than what
     // it measures, because a child begins with the peak memory of the process that starts it.
-    let document = command::root().join("target/bench.json");
-    let output = File::create(&document).map_err(|error| format!("{}: {error}", document.display()))?;
+    let directory = command::root().join("target");
+    let document = directory.join("bench.json");
+    let output = fs::create_dir_all(&directory).and_then(|()| File::create(&document));
+    let output = output.map_err(|error| format!("{}: {error}", document.display()))?;
     let begin = Instant::now();
     let mut child = command.stdout(output).spawn().map_err(|error| failed(&error))?;
     let used = child.wait4().map_err(|error| failed(&error))?;

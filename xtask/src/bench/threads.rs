@@ -15,14 +15,11 @@ pub fn gains(cwnd: &Path, runs: usize) -> Result<String, String> {
         let mut pairs = Vec::with_capacity(runs);
         for pair in 0..runs {
             let run = |threads| measure::run_on(cwnd, row, row.seconds, threads);
-            // The first of a pair may have to wait for memory that the host of a virtual machine has taken back meanwhile.
-            pairs.push(match pair % 2 {
-                0 => (run(1)?, run(2)?),
-                _ => {
-                    let two = run(2)?;
-                    (run(1)?, two)
-                }
-            });
+            // They begin in turn: the first may have to wait for memory that the host of a virtual machine has taken back.
+            let begins_with_one = pair % 2 == 0;
+            let [first, second] = if begins_with_one { [1, 2] } else { [2, 1] };
+            let (first, second) = (run(first)?, run(second)?);
+            pairs.push(if begins_with_one { (first, second) } else { (second, first) });
         }
         let ratios = |of: fn(&Measurement) -> f64| -> Vec<f64> {
             pairs.iter().map(|(one, two)| of(one) / of(two)).collect()
