@@ -4,7 +4,8 @@ use cwnd_scenario::{Engine, Identity, Scenario};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::{
-    fmt, io,
+    fmt,
+    io::{self, Write},
     sync::{Arc, OnceLock},
 };
 
@@ -93,9 +94,9 @@ impl RunSpec {
 
     /// Prepares the keys of the runs that differ from this one in their seeds alone.
     pub(crate) fn keys_by_seed(&self) -> KeysBySeed {
-        let mut hash = Hashed(Sha256::new_with_prefix(self.identity_text()));
-        self.scenario.write(&mut hash).expect("a hash takes all that is written");
-        KeysBySeed(hash.0)
+        let mut writer = HashWriter(Sha256::new_with_prefix(self.identity_text()));
+        self.scenario.write(&mut writer).expect("a hash takes all that is written");
+        KeysBySeed(writer.0)
     }
 }
 
@@ -116,10 +117,10 @@ fn seed_text(seed: u64) -> String {
     format!(r#","seed":{seed}}}"#)
 }
 
-/// A hash to which is written.
-struct Hashed(Sha256);
+/// A writer that hashes what is written to it.
+struct HashWriter(Sha256);
 
-impl io::Write for Hashed {
+impl Write for HashWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.update(bytes);
         Ok(bytes.len())
@@ -135,7 +136,7 @@ impl io::Write for Hashed {
 #[derive(Clone)]
 pub struct ScenarioText(Arc<Text>);
 
-/// The text of a scenario, and the scenario if it is not written yet: that of ten thousand flows has 15 MB.
+/// The text of a scenario, or the scenario from which it is written when it is first read: the text of ten thousand flows takes 15 MB.
 enum Text {
     Written(String),
     Later(Arc<Scenario>, OnceLock<String>),
@@ -165,13 +166,13 @@ impl ScenarioText {
         }
     }
 
-    /// Writes the text to a place. One that nobody has read is not kept.
-    fn write(&self, to: &mut impl io::Write) -> io::Result<()> {
+    /// Writes the text. If nobody has read it yet, it is not kept either.
+    fn write(&self, to: &mut impl Write) -> io::Result<()> {
         match &*self.0 {
             Text::Later(scenario, text) if text.get().is_none() => {
                 let mut buffered = io::BufWriter::with_capacity(1 << 14, to);
-                serde_json::to_writer(&mut buffered, &without_what_decides_nothing(scenario))?;
-                io::Write::flush(&mut buffered)
+                serde_json::to_writer(&mut buffered, &without_seed_and_labels(scenario))?;
+                buffered.flush()
             }
             _ => to.write_all(self.as_str().as_bytes()),
         }
@@ -244,11 +245,11 @@ fn compare(path: &str, one: Option<&Value>, other: Option<&Value>, found: &mut V
 /// Returns the text of a scenario.
 fn canonical(scenario: &Scenario) -> String {
     let (flows, links) = (scenario.flows.len(), scenario.network.links.len());
-    to_json(512 * flows + 320 * links + 2048, &without_what_decides_nothing(scenario))
+    to_json(512 * flows + 320 * links + 2048, &without_seed_and_labels(scenario))
 }
 
-/// Returns the scenario without its names, and with a seed of zero, which is left out.
-fn without_what_decides_nothing(scenario: &Scenario) -> Scenario {
+/// Returns the scenario without its labels, and with a seed of zero, which its JSON leaves out.
+fn without_seed_and_labels(scenario: &Scenario) -> Scenario {
     Scenario { seed: 0, ..scenario.without_labels() }
 }
 
