@@ -105,7 +105,7 @@ fn highspeed_b(cwnd: f64) -> f64 {
 fn every_algorithm_carries_a_transfer_in_this_kernel() {
     require_kernel();
     let lab = Lab::new("1gbit", "250k", 0).unwrap();
-    let marking = Lab::new("1gbit", "250k", 2).unwrap();
+    let marking = Lab::new("1gbit", "250k", 250).unwrap();
     let named = std::env::var("CWND_ALGORITHM").ok();
     let asked = |algorithm: &&KernelAlgorithm| named.as_ref().is_none_or(|name| name == algorithm.name);
     let all: Vec<&KernelAlgorithm> = cwnd_kernel::all().iter().filter(asked).collect();

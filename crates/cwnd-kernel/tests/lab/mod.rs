@@ -88,8 +88,10 @@ pub struct Transfer {
 }
 
 impl Lab {
-    /// `rate` and `limit` as tc has them; of `marks` in 1000 packets the router marks one with CE.
-    pub fn new(rate: &str, limit: &str, marks: u32) -> Result<Lab, String> {
+    /// `rate` and `limit` as tc has them. The router marks one in `data_packets_a_mark` packets of data with CE, or none if that is 0.
+    /// It counts them: they are of up to 45 segments, so that 200 MB are some 3,200 packets, of which a few marks drawn at random may all
+    /// be segments whose echo is lost.
+    pub fn new(rate: &str, limit: &str, data_packets_a_mark: u32) -> Result<Lab, String> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let id = format!("cwnd-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let lab = Lab { names: ["a", "b", "c"].map(|end| format!("{id}-{end}")) };
@@ -112,12 +114,12 @@ impl Lab {
         run(&format!("ip -n {c} route add default via 10.251.2.2"))?;
         run(&format!("ip netns exec {b} sysctl -qw net.ipv4.ip_forward=1"))?;
         run(&format!("tc -n {b} qdisc add dev right root tbf rate {rate} burst 64k limit {limit}"))?;
-        if marks > 0 {
+        if data_packets_a_mark > 0 {
             for rule in [
                 "add table ip cwnd".to_owned(),
                 "add chain ip cwnd forward { type filter hook forward priority 0; }".to_owned(),
                 format!(
-                    "add rule ip cwnd forward ip ecn {{ ect0, ect1 }} numgen random mod 1000 < {marks} ip ecn set ce"
+                    "add rule ip cwnd forward ip ecn {{ ect0, ect1 }} ip length > 1000 numgen inc mod {data_packets_a_mark} 0 ip ecn set ce"
                 ),
             ] {
                 let done = Command::new("ip").args(["netns", "exec", b, "nft", &rule]).output();
