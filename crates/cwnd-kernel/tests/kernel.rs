@@ -168,7 +168,12 @@ fn carry(algorithm: &'static KernelAlgorithm, lab: &Lab, marked: bool) -> bool {
     shares.sort_by(f64::total_cmp);
     let median = shares[shares.len() / 2];
     println!("; {by_the_rule:3} of {:3} reductions by the rule, kept {median:.3}", seen.len());
-    assert!(2 * by_the_rule > seen.len(), "{name} kept {shares:?} of {seen:?}");
+    let others =
+        seen.iter().filter(|reduction| !reduction.follows(algorithm.name)).take(3).collect::<Vec<_>>();
+    assert!(
+        2 * by_the_rule > seen.len(),
+        "{name} kept {shares:.3?}; against the rule, for example {others:#?}"
+    );
     true
 }
 
