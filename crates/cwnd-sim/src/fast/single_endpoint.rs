@@ -290,16 +290,19 @@ impl Emit for OutputPort<'_> {
         let size = u32::from(packet.size);
         let (time, entry) = (self.link.serial_time(size), PacketInRing::new(size, self.behind_id));
         self.link.arrivals.packets += count;
-        let mut left = count as usize;
+        let (mut left, last) = (count as usize, u64::from(last) << 48);
         while left > 0 {
-            let rest_of = |left| if left == 1 { rest | u64::from(last) << 48 } else { rest };
             // Fewer packets take longer to begin together than to go one by one.
             if left > 2 {
-                let places = self.behind.free_places().iter_mut().take(left).enumerate().map(|(i, place)| {
-                    *place = [0, sent, after(sequence, i as u32), rest_of(left - i)];
+                let places = self.behind.free_places();
+                let packets = places.iter_mut().take(left).enumerate().map(|(i, place)| {
+                    *place = [0, sent, after(sequence, i as u32), rest];
                     (now, &mut place[0])
                 });
-                let crossed = self.link.cross_alike(time, entry, places);
+                let crossed = self.link.cross_alike(time, entry, packets);
+                if crossed == left {
+                    places[crossed - 1][3] |= last;
+                }
                 if crossed > 0 {
                     self.behind.extend(crossed);
                     sequence = after(sequence, crossed as u32);
@@ -307,7 +310,7 @@ impl Emit for OutputPort<'_> {
                     continue;
                 }
             }
-            let rest = rest_of(left);
+            let rest = if left == 1 { rest | last } else { rest };
             match self.link.enqueue(now, time, entry, packet.flags) {
                 Some((departure, added)) => {
                     let (at, lost) = self.link.cross(departure);
