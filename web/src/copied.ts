@@ -1,6 +1,6 @@
 /** A run of the bench for the command line: the command, and the study. Both are made from the lines that the module reads. */
 
-import { exactRate, exactTime, flowText, fromLines, lines, readRate, readTime, runTime, settings, timeText, type Change, type Flow, type Setup } from "./setup";
+import { exactRate, exactTime, flowText, fromLines, lines, other, readRate, readTime, runTime, settings, timeText, type Change, type Flow, type Setup } from "./setup";
 
 /** What a schedule changes at one time. */
 interface Step {
@@ -17,12 +17,6 @@ interface Planned {
   left: Change[];
   /** Lines of changes whose time the page does not read. */
   unread: string[];
-}
-
-/** The value of another setting, which takes precedence over the form; null if it is not there. */
-function other(setup: Setup, key: string): string | null {
-  const line = setup.more.find((one) => one.split("=")[0]!.trim() === key);
-  return line === undefined ? null : line.slice(line.indexOf("=") + 1).trim();
 }
 
 /** Propagation delay of a flow's access links, there and back, seconds; null if the topology or the text is another one. */
@@ -60,6 +54,13 @@ function accessRate(setup: Setup): number | null {
 /** Whether the default rate of the access links follows from the steps of a schedule. With an incast or a satellite it does not. */
 function accessFollows(setup: Setup): boolean {
   return ["dumbbell", "parking-lot"].includes(other(setup, "topology") ?? "dumbbell") && other(setup, "access-rate") === null;
+}
+
+/** The rate of the run's access links, bit/s; null if the page does not know it. */
+export function accessLinks(setup: Setup): number | null {
+  const said = other(setup, "access-rate");
+  if (said !== null) return readRate(said);
+  return accessFollows(setup) ? accessRate(setup) : null;
 }
 
 /** The rate of the access links that a schedule must have beside it: its own default is at least twice the rate of its greatest step, and the run's is not. */

@@ -4,7 +4,8 @@ import { make } from "./dom";
 import type { Algorithm } from "./module";
 import { OWN } from "./own/examples";
 import { PRESETS } from "./presets";
-import { bdp, exactRate, exactTime, MOST_FLOWS, putOthers, rateText, readTime, short, timeText, type Flow, type Setup } from "./setup";
+import { accessLinks } from "./copied";
+import { bdp, exactRate, exactTime, insteadOf, MOST_FLOWS, PACKET, putOthers, rateText, readTime, short, timeText, type Flow, type Setup } from "./setup";
 import { colours } from "./charts";
 import { traceControl, type TraceChanges } from "./traces";
 
@@ -16,6 +17,8 @@ export interface Changes extends TraceChanges {
   preset(id: string): void;
   addFlow(): void;
   removeFlow(index: number): void;
+  /** The setting at the beginning of the run. */
+  begun(): Setup;
   /** The visitor's trace file that was read last. */
   ownTrace(): string | null;
 }
@@ -50,7 +53,11 @@ const SLIDERS: Slider[] = [
   {
     key: "buffer", label: "Buffer", min: 1, max: 20000,
     get: (s) => s.buffer, set: (s, v) => (s.buffer = Math.max(1, Math.round(Number(v.toPrecision(2))))),
-    show: (s) => `${s.buffer} packets = ${short(Number((s.buffer / bdp(s)).toPrecision(2)))} BDP = ${timeText(Number(((s.buffer * 12000) / s.rate).toPrecision(2)))}`,
+    show: (s) => {
+      const times = s.buffer / bdp(s);
+      if (Number.isNaN(times)) return `${s.buffer} packets`;
+      return `${s.buffer} packets = ${short(Number(times.toPrecision(2)))} BDP = ${timeText(Number(((s.buffer * PACKET * 8) / s.rate).toPrecision(2)))}`;
+    },
     value: (s) => String(s.buffer),
   },
   {
@@ -93,6 +100,11 @@ export class Form {
     if (focused) document.getElementById(focused)?.focus();
   }
 
+  /** Shows again what follows from the setup. */
+  refresh(): void {
+    this.outputs.forEach((show) => show());
+  }
+
   private presets(chosen: string): HTMLElement {
     const about = PRESETS.find((preset) => preset.id === chosen)?.about ?? "Your own setting.";
     const select = make("select", { id: "preset", change: () => this.changes.preset(select.value) },
@@ -104,8 +116,8 @@ export class Form {
   private path(): HTMLElement {
     const product = make("p", { class: "about" });
     const showProduct = () => {
-      const setup = this.setup();
-      product.textContent = `Bandwidth-delay product: ${short(Number(bdp(setup).toPrecision(3)))} packets of 1,500 bytes.`;
+      const packets = bdp(this.setup());
+      product.textContent = Number.isNaN(packets) ? "" : `Bandwidth-delay product: ${short(Number(packets.toPrecision(3)))} packets of 1,514 bytes.`;
     };
     this.outputs.push(showProduct);
     const queue = make("select", { id: "queue", change: () => this.put((s) => (s.queue = queue.value)) },
@@ -131,7 +143,7 @@ export class Form {
           this.put((s) => (s.seed = Number(text)));
           return "";
         })));
-    this.outputs.forEach((show) => show());
+    this.refresh();
     return field;
   }
 
@@ -149,19 +161,35 @@ export class Form {
         const setup = this.setup();
         const before = slider.value(setup);
         slider.set(setup, slider.min * Math.exp((factor * Number(input.value)) / STEPS));
-        this.outputs.forEach((one) => one());
+        this.refresh();
         if (slider.value(setup) !== before) this.changes.live(slider.key, slider.value(setup));
       },
     });
     input.value = String(position(slider.get(this.setup())));
     this.outputs.push(show);
     const parts: HTMLElement[] = [make("label", { for: slider.key }, slider.label), output, input];
-    if (slider.key === "rate" && this.setup().trace) {
+    const instead = insteadOf(this.setup(), slider.key);
+    const reason = instead !== null
+      ? `Other settings have ${instead}.`
+      : slider.key === "rate" && this.setup().trace ? "The trace sets the rate. Choose “none” below to set it here." : "";
+    if (reason !== "") {
       input.disabled = true;
-      input.setAttribute("aria-describedby", "rate-reason");
-      parts.push(make("p", { id: "rate-reason", class: "about" }, "The trace sets the rate. Choose “none” below to set it here."));
+      input.setAttribute("aria-describedby", `${slider.key}-reason`);
+      parts.push(make("p", { id: `${slider.key}-reason`, class: "about" }, reason));
     }
+    if (slider.key === "rate") parts.push(this.access());
     return make("div", { class: "slider" }, ...parts);
+  }
+
+  /** Says that the access links, whose rate stays what it was at the beginning, are slower than the link now. */
+  private access(): HTMLElement {
+    const place = make("p", { id: "access", class: "about", role: "status" });
+    this.outputs.push(() => {
+      const access = accessLinks(this.changes.begun());
+      const slower = access !== null && access < this.setup().rate;
+      place.textContent = slower ? `The access links keep ${rateText(access)}, and limit the flows. Restart with this rate to widen them.` : "";
+    });
+    return place;
   }
 
   private trace(): HTMLElement {
@@ -242,7 +270,7 @@ export class Form {
 
   private put(change: (setup: Setup) => unknown): void {
     change(this.setup());
-    this.outputs.forEach((show) => show());
+    this.refresh();
     this.changes.restart();
   }
 }

@@ -32,6 +32,8 @@ class Bench {
   private speed = 5;
   private lastFrame = 0;
   private stale = false;
+  /** Whether the run repeats changes, which the sliders follow. */
+  private repeats = false;
   private shownTime = 0;
   private readonly charts = charts(() => (this.stale = true));
   private readonly picture = new PathPicture(byId<HTMLCanvasElement>("path"));
@@ -55,6 +57,7 @@ class Bench {
       removeFlow: (index) => this.removeFlow(index),
       trace: (name) => void this.follow(name),
       traceFile: (file) => void this.readTrace(file),
+      begun: () => this.begun,
       ownTrace: () => this.traces.own,
     });
     this.play = make("button", { id: "play", type: "button", click: () => this.setPlaying(!this.playing) });
@@ -76,11 +79,11 @@ class Bench {
     const speed = make("select", { id: "speed", change: () => (this.speed = Number(speed.value)) },
       ...SPEEDS.map((value) => make("option", { value, selected: value === this.speed }, `${value} ×`)),
       make("option", { value: 1e9 }, "as fast as possible"));
-    const button = (id: string, text: string, click: () => void) => make("button", { id, type: "button", click }, text);
+    const button = (id: string, text: string, click: () => void, title = "") => make("button", { id, type: "button", title, click }, text);
     byId("transport").append(
       this.play,
       button("step", "Step one RTT", () => this.step()),
-      button("restart", "Restart", () => this.restart()),
+      button("restart", "Restart", () => this.restart(), "Begins again with the sliders as they are. “Back” in the browser brings back what was changed during the run."),
       make("label", { for: "speed" }, "Speed ", speed),
       button("zoom-out", "Show everything", () => this.charts.zoom([0, this.setup.duration])),
       button("copy-link", "Copy link", () => void this.copyLink()),
@@ -122,7 +125,15 @@ class Bench {
     this.playing = playing;
     this.play.textContent = playing ? "Pause" : "Play";
     if (this.run && !playing) this.run.halt();
-    if (playing && this.run?.finished) this.restart();
+    if (playing && this.run?.finished) this.again();
+  }
+
+  /** Repeats the run with its changes. */
+  private again(): void {
+    Object.assign(this.setup, this.atBegin);
+    this.form.show(this.preset);
+    this.open(0);
+    this.begin();
   }
 
   private step(): void {
@@ -203,7 +214,11 @@ class Bench {
     this.setup.changes = [];
     this.form.show("");
     this.open(0);
-    // A run that was paused by the visitor stays paused.
+    this.goOn();
+  }
+
+  /** Plays a run that has begun again, unless the visitor has paused it. */
+  private goOn(): void {
     if (this.play.textContent !== "Play") this.begin();
   }
 
@@ -213,6 +228,8 @@ class Bench {
   }
 
   private restart(): void {
+    // The changes stay in the history of the browser.
+    if (this.setup.changes.length > 0) history.pushState(null, "", location.hash);
     this.setup.changes = [];
     this.open(0);
     this.begin();
@@ -222,11 +239,18 @@ class Bench {
     const run = this.run;
     if (!run || run.now === 0 || run.finished || !run.series.description) {
       this.setup.changes = [];
-      return this.open(0);
+      this.open(0);
+      return this.goOn();
     }
     run.halt();
     // What the worker was asked for before comes first, so the change may come later than the page's present time.
     const change = { at: microseconds(run.now), key, value };
+    if (this.repeats) {
+      // From here on the run is another one than the one that is repeated.
+      this.setup.changes = this.setup.changes.filter(({ at }) => at <= change.at);
+      this.note(change);
+      return this.open(change.at);
+    }
     this.note(change);
     run.change(`${key}=${value}`, () => {
       change.at = microseconds(run.now);
@@ -251,6 +275,7 @@ class Bench {
     this.form.show("");
     // The run begins again and repeats what has happened, now with the new flow.
     this.open(now);
+    this.goOn();
   }
 
   private removeFlow(index: number): void {
@@ -259,6 +284,7 @@ class Bench {
     this.preset = "";
     this.form.show("");
     this.open(this.run && !this.run.finished ? this.run.now : 0);
+    this.goOn();
   }
 
   /** Runs a program as the visitor's algorithm. */
@@ -272,6 +298,8 @@ class Bench {
   private open(until: number): void {
     this.run?.end();
     if (this.setup.changes.length === 0) this.atBegin = sliders(this.setup);
+    this.repeats = this.setup.changes.some((change) => change.at > until);
+    this.form.refresh();
     this.url();
     byId("problems").hidden = true;
     traceWrong("");
@@ -305,6 +333,15 @@ class Bench {
     }
     if (!trace || this.content !== null) return null;
     return { line: 0, key: TRACE, message: `This page does not have the file ${trace}: choose it` };
+  }
+
+  /** Shows the sliders as they are in a run that repeats changes. */
+  private showSliders(run: Run): void {
+    const past = this.setup.changes.filter((change) => change.at <= microseconds(run.now));
+    this.repeats = past.length < this.setup.changes.length;
+    const before = JSON.stringify(sliders(this.setup));
+    Object.assign(this.setup, afterChanges({ ...this.begun, changes: past }));
+    if (JSON.stringify(sliders(this.setup)) !== before) this.form.show(this.preset);
   }
 
   /** The setting with the sliders as they were at the beginning, followed by their changes. */
@@ -351,6 +388,7 @@ class Bench {
         this.playing = false;
         this.play.textContent = "Play again";
       }
+      if (this.repeats) this.showSliders(run);
       if (this.stale && run.series.length > 0) this.drawAll(run, passed);
     }
     requestAnimationFrame((next) => this.frame(next));

@@ -18,7 +18,7 @@ export const PRESETS: Preset[] = [
   {
     id: "bufferbloat",
     title: "Bufferbloat",
-    about: "CUBIC fills a buffer of fifteen BDPs. The throughput gains nothing, and the round-trip time grows tenfold. Choose the queue “codel” and restart.",
+    about: "CUBIC fills a buffer of fifteen BDPs. The throughput gains nothing, and the round-trip time grows tenfold. Choose the queue “CoDel”.",
     lines: ["rate=20 Mbit/s", "rtt=40 ms", "buffer=1000", "duration=60 s", "flow=cubic"],
   },
   {
@@ -36,7 +36,7 @@ export const PRESETS: Preset[] = [
   {
     id: "satellite",
     title: "A satellite",
-    about: "Hybla grows as if its round trip were a short one; over 600 ms with random losses NewReno hardly grows at all.",
+    about: "Hybla grows as if its round trip were a short one, and overflows the buffer again and again. NewReno gets next to nothing beside it. Alone, it reaches 4 of the 20 Mbit/s.",
     lines: ["rate=20 Mbit/s", "rtt=600 ms", "buffer=1000", "per=0.0001", "duration=120 s", "flow=newreno", "flow=hybla"],
   },
   {

@@ -314,7 +314,24 @@ export function afterChanges(setup: Setup): Sliders {
   return sliders(last);
 }
 
-/** The bandwidth-delay product, packets of 1,500 bytes. */
+/** The value of another setting, which takes precedence over the form; null if it is not there. */
+export function other(setup: Setup, key: string): string | null {
+  const line = setup.more.find((one) => one.split("=")[0]!.trim() === key);
+  return line === undefined ? null : line.slice(line.indexOf("=") + 1).trim();
+}
+
+/** The line of the other settings that says what a slider would; null if the slider does. */
+export function insteadOf(setup: Setup, key: string): string | null {
+  const keys = { rtt: ["rtt", "delay"], per: ["per", "loss"] }[key] ?? [key];
+  const said = keys.find((one) => other(setup, one) !== null);
+  return said === undefined ? null : `${said}=${other(setup, said)}`;
+}
+
+/** Bytes of a full packet with the frame's header, as the module counts them. */
+export const PACKET = 1514;
+
+/** The bandwidth-delay product, full packets; NaN if other settings have the rate or the round-trip time. */
 export function bdp(setup: Setup): number {
-  return (setup.rate * setup.rtt) / (1500 * 8);
+  const known = insteadOf(setup, "rate") === null && insteadOf(setup, "rtt") === null;
+  return known ? (setup.rate * setup.rtt) / (PACKET * 8) : NaN;
 }

@@ -70,6 +70,21 @@ export const stories = ({ address, browser }) => ({
     await again.close();
   },
 
+  async "what is written stays when something else begins the run again"(page) {
+    await page.selectOption("#preset", "own");
+    await page.waitForSelector("#own .cm-content");
+    await page.click("#own .cm-content");
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.insertText("// mine\n");
+    await page.selectOption("#queue", "codel");
+    await page.click("#restart");
+    await page.click("#add-flow");
+    await page.waitForFunction(() => window.cwnd.measured.now > 0.5);
+    assert.match(await page.textContent("#own .cm-content"), /^\/\/ mine/);
+    await page.selectOption("#own-example", "aimd");
+    await page.waitForFunction(() => !document.querySelector("#own .cm-content").textContent.startsWith("// mine"));
+  },
+
   async "what is wrong with a program is shown at its line, and the page goes on"(page) {
     await page.selectOption("#preset", "own");
     const cases = [

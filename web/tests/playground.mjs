@@ -82,6 +82,27 @@ export const stories = ({ address, browser }) => {
       assert.equal(numbers(here), numbers(native));
     },
 
+    async "a study that is changed while it runs is read again, and stays when the page is loaded again"(page) {
+      await open(page);
+      await write(page, SMALL);
+      await status(page, /4 runs/);
+      await ready(page);
+      await page.click("#run");
+      await write(page, SMALL.replace("repeats = 2", "repeats = 3"));
+      await status(page, /2 cells, 3 repeats each: 6 runs/);
+      await page.click("#run");
+      await status(page, /All 6 runs are done/);
+      const wrong = SMALL.replace("title", "titel");
+      await page.click("#run");
+      await write(page, wrong);
+      await page.waitForSelector("#problems:visible", { timeout: 60000 });
+      assert.match(await page.textContent("#problems"), /titel/);
+      assert.ok(await page.isDisabled("#run"));
+      await page.reload();
+      await page.waitForSelector("#problems:visible", { timeout: 60000 });
+      assert.match(await page.textContent("#editor .cm-content"), /^titel/);
+    },
+
     async "a point of a figure is simulated in the report, and in its file without a network"(page) {
       await open(page);
       await ready(page);

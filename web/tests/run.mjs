@@ -20,6 +20,8 @@ const names = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/googl
 const executablePath = process.env.CHROMIUM ?? names.find(existsSync);
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 
+const FAST = "1000000000";
+
 const stories = {
   async "a preset draws until its end"(page) {
     await page.selectOption("#speed", "1000000000");
@@ -85,6 +87,78 @@ const stories = {
     assert.equal(Number(noted), await now(page));
     await page.selectOption("#speed", "1000000000");
     await repeats(page);
+  },
+
+  async "a run that is played again repeats its changes, and the sliders follow; another change goes another way"(page) {
+    await moving(page, 1);
+    await page.click("#play");
+    await page.focus("#rate");
+    await page.keyboard.press("PageDown");
+    await page.waitForFunction(() => location.hash.includes("@"));
+    const rate = await page.textContent("output[for=rate]");
+    await page.selectOption("#speed", FAST);
+    await page.click("#play");
+    await finished(page);
+    const [hash, table] = [await page.evaluate(() => location.hash), await page.textContent("#state tbody")];
+    await page.selectOption("#speed", "2");
+    await page.click("#play");
+    await page.waitForFunction(() => document.querySelector("output[for=rate]").textContent === "10 Mbit/s");
+    await page.waitForFunction((rate) => document.querySelector("output[for=rate]").textContent === rate, rate);
+    await page.selectOption("#speed", FAST);
+    await finished(page);
+    assert.deepEqual([await page.evaluate(() => location.hash), await page.textContent("#state tbody")], [hash, table]);
+    // The change of this run at its beginning takes the place of the one that was to come.
+    await page.selectOption("#speed", "0.1");
+    await page.click("#play");
+    await moving(page, 0.02);
+    await page.focus("#buffer");
+    await page.keyboard.press("PageDown");
+    await page.waitForFunction(() => /@[^&]*buffer=/.test(location.hash));
+    assert.equal((await page.evaluate(() => location.hash)).match(/@/g).length, 1);
+    assert.equal(await page.textContent("output[for=rate]"), "10 Mbit/s");
+  },
+
+  async "Restart begins with the sliders as they are, and Back brings the changes back"(page) {
+    await moving(page, 1);
+    await page.focus("#rate");
+    await page.keyboard.press("PageDown");
+    await page.waitForFunction(() => location.hash.includes("@"));
+    await page.click("#restart");
+    await page.waitForFunction(() => !location.hash.includes("@"));
+    assert.doesNotMatch(await page.evaluate(() => location.hash), /rate=10\+Mbit/);
+    await page.goBack();
+    await page.waitForFunction(() => location.hash.includes("@") && location.hash.includes("rate=10+Mbit"));
+    await moving(page, 1);
+  },
+
+  async "after the end a slider or a flow begins a new run"(page) {
+    await page.selectOption("#speed", FAST);
+    await finished(page);
+    const packets = await page.textContent("#status");
+    await page.focus("#rate");
+    await page.keyboard.press("PageUp");
+    await finished(page);
+    assert.notEqual(await page.textContent("#status"), packets);
+    await page.click("#add-flow");
+    await finished(page);
+    assert.equal(await page.locator("#state tbody tr").count(), 2);
+  },
+
+  async "sliders tell when other settings or the access links decide"(page) {
+    await page.goto(`${address}#rate=10+Mbit/s&rtt=40+ms&buffer=1+BDP&duration=60+s&flow=cubic`);
+    await page.waitForSelector("#buffer:disabled");
+    assert.match(await page.textContent("#buffer-reason"), /buffer=1 BDP/);
+    assert.ok(await page.isEnabled("#rate"));
+    assert.equal(await page.textContent("#access"), "");
+    await moving(page, 0.5);
+    await page.focus("#rate");
+    await page.keyboard.press("End");
+    await page.waitForFunction(() => /keep 100 Mbit\/s/.test(document.querySelector("#access").textContent));
+    await page.click("#restart");
+    await page.waitForFunction(() => document.querySelector("#access").textContent === "");
+    await page.goto(`${address}#rate=1+Gbps&rtt=40+ms&duration=1+s&flow=cubic`);
+    await page.waitForSelector("#rate:disabled");
+    assert.match(await page.textContent("#rate-reason"), /rate=1 Gbps/);
   },
 
   async "a flow is added while it runs, and removed"(page) {

@@ -132,6 +132,20 @@ const stories = {
     await page.waitForFunction((stopped) => parseInt(document.querySelector("#store-0 .count").textContent) > stopped, stopped);
   },
 
+  async "what is wrong in a study's file is shown with its place, until the study is started again"(page) {
+    const right = study("Two algorithms alone, many repeats", 300);
+    writeFileSync(`${folder}/long.toml`, right.replace(/^rtt = .*$/m, 'rtt = "forty"'));
+    await long(page).getByRole("button", { name: "Continue" }).click();
+    await page.waitForSelector("#problems:visible");
+    assert.match(await page.textContent("#problems pre"), /--> .*long\.toml:\d+:\d+\n.*\n.*rtt = "forty"\n.*\^/);
+    writeFileSync(`${folder}/long.toml`, right);
+    await long(page).getByRole("button", { name: "Continue" }).click();
+    await page.waitForSelector("#problems", { state: "hidden" });
+    await visible(long(page), "Stop");
+    await long(page).getByRole("button", { name: "Stop" }).click();
+    await visible(long(page), "Continue");
+  },
+
   async "the server is killed and comes back: the page connects again, and the study continues"(page) {
     await long(page).getByRole("button", { name: /Start|Continue/ }).click();
     await visible(long(page), "Stop");
@@ -182,6 +196,9 @@ const stories = {
     await page.reload();
     await page.waitForSelector("#lines");
     assert.match(await page.inputValue("#lines"), /rate=33 Mbit\/s\nrtt=20 ms[\s\S]*flow=vegas/);
+    // Into the address of the page that is open.
+    await page.evaluate(() => (location.hash = "#rate=44+Mbit/s&flow=bbr3"));
+    await page.waitForFunction(() => /rate=44 Mbit\/s[\s\S]*flow=bbr3/.test(document.querySelector("#lines").value));
   },
 
   async "a run over the kernel is drawn as it happens, or the page says why not"(page) {

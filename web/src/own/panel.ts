@@ -21,15 +21,20 @@ export class Panel {
   private editor: Promise<Editor> | null = null;
   private readonly place = byId("own");
   private readonly area = make("div", { class: "editor" });
+  /** The program that was shown last. */
+  private shown: string | null = null;
 
   constructor(private readonly initial: () => string, private readonly run: (code: string) => void) {}
 
-  /** Shows the panel with a program, or hides it. */
+  /** Shows the panel with a program, or hides it. What the visitor has written since the same program was shown stays. */
   show(code: string | null): void {
     this.place.hidden = code === null;
     if (code === null) return;
     this.editor ??= this.build();
-    void this.editor.then((editor) => (editor.text = code));
+    void this.editor.then((editor) => {
+      if (code !== this.shown || editor.text === this.shown) editor.text = code;
+      this.shown = code;
+    });
   }
 
   /** Marks lines of the program. */

@@ -15,6 +15,8 @@ import wasm from "../../../target/web/cwnd-study.wasm?url";
 const SLOWER = 2;
 /** More than this a browser does not give to a worker, bytes. */
 const MEMORY = 2e9;
+/** The key under which the text is kept. */
+const KEPT = "study";
 
 class Playground {
   private editor: Editor | null = null;
@@ -39,10 +41,10 @@ class Playground {
 
   async begin(): Promise<void> {
     const [{ Editor }, schema] = await Promise.all([import("../editor"), this.crew.schema()]);
-    let text = FIRST;
+    let text = this.kept() ?? FIRST;
     let problem: Diagnostic | null = null;
     const packed = /^#study=([\w-]+)$/.exec(location.hash);
-    if (packed) {
+    if (packed && this.kept() === null) {
       text = await unpack(packed[1]!).catch(() => {
         problem = { line: 0, column: 1, width: 1, message: "the link cannot be read: it is cut or changed; this is the first example", help: "" };
         return FIRST;
@@ -69,6 +71,7 @@ class Playground {
 
   /** Reads a study, shows what it would cost or what is wrong, and returns the lines that are. */
   private async check(text: string): Promise<Mark[]> {
+    this.keep(text);
     // The study that is run must stay where it is run.
     if (this.running) return [];
     try {
@@ -101,8 +104,12 @@ class Playground {
   }
 
   private async start(): Promise<void> {
+    if (this.running || !this.editor) return;
+    const text = this.editor.text;
+    // It may have changed since it was checked.
+    await this.check(text);
     const study = this.study;
-    if (!study || this.running || !this.editor) return;
+    if (!study || this.running) return;
     this.running = true;
     this.buttons();
     this.problems([]);
@@ -117,7 +124,7 @@ class Playground {
     const begin = performance.now();
     let done = 0;
     try {
-      this.report = await this.crew.run(this.editor.text, this.scale.value, study.runs.map(Number), liveScript(), (now) => show((done = now)));
+      this.report = await this.crew.run(text, this.scale.value, study.runs.map(Number), liveScript(), (now) => show((done = now)));
       const frame = byId<HTMLIFrameElement>("report");
       frame.srcdoc = this.report;
       frame.hidden = false;
@@ -132,6 +139,7 @@ class Playground {
     this.running = false;
     this.buttons();
     this.cancel.blur();
+    if (this.editor.text !== text) await this.check(this.editor.text);
   }
 
   private problems(problems: Diagnostic[]): void {
@@ -151,8 +159,21 @@ class Playground {
     byId<HTMLButtonElement>("save").disabled = this.report === "";
   }
 
+  /** Keeps the text for when this page is loaded again. */
+  private keep(text: string): void {
+    sessionStorage.setItem(KEPT, JSON.stringify({ address: location.hash, text }));
+  }
+
+  /** The text that was written in this tab at this address; null if there is none. */
+  private kept(): string | null {
+    const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null") as { address: string; text: string } | null;
+    return kept?.address === location.hash ? kept.text : null;
+  }
+
   private async copyLink(): Promise<void> {
-    history.replaceState(null, "", `#study=${await pack(this.editor?.text ?? "")}`);
+    const text = this.editor?.text ?? "";
+    history.replaceState(null, "", `#study=${await pack(text)}`);
+    this.keep(text);
     try {
       await navigator.clipboard.writeText(location.href);
       byId("status").textContent = "The link is in the clipboard.";

@@ -1,6 +1,6 @@
 /** The page of `cwnd serve`: studies, runs and the kernel of the machine that serves it. */
 
-import { byId } from "../dom";
+import { byId, make } from "../dom";
 import { get, Listener, ServerError, type Machine, type StudyProgress } from "./api";
 import { inline } from "./inline";
 import { showKernel } from "./kernel";
@@ -10,10 +10,11 @@ import { Stores } from "./stores";
 import "../style.css";
 import "./serve.css";
 
-/** Shows what is wrong at the top of the page; an empty text hides it. */
+/** Shows what is wrong at the top of the page; an empty text hides it. What follows the first line shows a place in a file. */
 function say(text: string): void {
   const place = byId("problems");
-  place.replaceChildren(inline(text));
+  const [first, ...others] = text.split("\n");
+  place.replaceChildren(inline(first!), ...(others.length > 0 ? [make("pre", {}, others.join("\n"))] : []));
   place.hidden = text === "";
 }
 
@@ -27,7 +28,7 @@ function failed(error: unknown): void {
 async function begin(): Promise<void> {
   // The cookie has the token now: it need not stay in the address and the history.
   if (location.search.includes("token=")) history.replaceState(null, "", location.pathname + location.hash);
-  const stores = new Stores(failed);
+  const stores = new Stores(failed, () => say(""));
   const runs = new Runs(failed);
   let machine: Machine;
   try {

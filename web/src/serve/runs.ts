@@ -41,6 +41,7 @@ export class Runs {
       make("div", { class: "row" }, this.simulate, this.overKernel, this.stop), this.lab);
     byId("setting").addEventListener("submit", (event) => event.preventDefault());
     this.text.value = fromAddress() ?? EXAMPLES[0]![1].join("\n");
+    addEventListener("hashchange", () => (this.text.value = fromAddress() ?? this.text.value));
     requestAnimationFrame(() => this.frame());
   }
 

@@ -12,7 +12,8 @@ export class Stores {
   private entries = new Map<number, Entry>();
   private progress: StudyProgress | null = null;
 
-  constructor(private readonly failed: (error: unknown) => void) {
+  /** `ordered` is called when a study is to be started or stopped. */
+  constructor(private readonly failed: (error: unknown) => void, private readonly ordered: () => void) {
     setInterval(() => document.visibilityState === "visible" && void this.refresh(), EVERY);
   }
 
@@ -46,7 +47,7 @@ export class Stores {
     for (const summary of all) {
       let entry = this.entries.get(summary.id);
       if (!entry) {
-        entry = new Entry(this.failed);
+        entry = new Entry(this.failed, this.ordered);
         this.entries.set(summary.id, entry);
         place.append(entry.element);
       }
@@ -84,7 +85,7 @@ class Entry {
   /** Runs that are done by the progress of the study, until the list is read again. */
   private counted = 0;
 
-  constructor(private readonly failed: (error: unknown) => void) {
+  constructor(private readonly failed: (error: unknown) => void, private readonly ordered: () => void) {
     this.start = make("button", { type: "button", class: "primary", click: () => void this.order("start", this.start) }, "Start");
     this.stop = make("button", { type: "button", click: () => void this.order("stop", this.stop) }, "Stop");
     this.details.append(this.content);
@@ -156,6 +157,7 @@ class Entry {
 
   private async order(what: "start" | "stop", button: HTMLButtonElement): Promise<void> {
     button.disabled = true;
+    this.ordered();
     try {
       await request(`/api/stores/${this.summary!.id}/${what}`, { method: "POST" });
     } catch (error) {
