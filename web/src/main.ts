@@ -165,6 +165,7 @@ class Bench {
     Object.assign(this.setup, afterChanges(this.setup));
     this.form.show(this.preset);
     this.open(this.setup.changes.at(-1)?.at ?? 0);
+    this.goOn();
   }
 
   /** Lets a trace set the rate; without a name the rate is constant. */
@@ -204,8 +205,8 @@ class Bench {
     await this.load();
     this.preset = id;
     this.form.show(id);
-    this.setPlaying(true);
     this.open(0);
+    this.begin();
   }
 
   /** Something has changed that only a new run can have. */

@@ -193,7 +193,9 @@ fn set_argument(arguments: &Bound<'_, PyDict>, name: &str, text: &str) -> PyResu
 /// Returns what Python would print of an exception.
 fn described(py: Python<'_>, error: &PyErr) -> String {
     let format = || -> PyResult<String> {
-        let lines = py.import("traceback")?.call_method1("format_exception", (error.value(py),))?;
+        // Before Python 3.12 an exception that was caught here does not have its traceback.
+        let exception = (error.get_type(py), error.value(py), error.traceback(py));
+        let lines = py.import("traceback")?.call_method1("format_exception", exception)?;
         PyString::new(py, "").call_method1("join", (lines,))?.extract()
     };
     format().map_or_else(|_| error.to_string(), |text| text.trim_end().to_owned())

@@ -163,7 +163,10 @@ impl Results {
         let failed = |run: &&cwnd_study::RunResult| !matches!(run.state, RunState::Done(_));
         let mut failed = self.results.runs.iter().filter(failed).peekable();
         let Some(first) = failed.peek() else { return Ok(()) };
-        let label = self.results.study.cell_label(first.cell);
+        let label = match self.results.study.cell_label(first.cell) {
+            label if label.is_empty() => self.results.study.title.clone(),
+            label => label,
+        };
         let why = match &first.state {
             RunState::Failed(reason) => reason.as_str(),
             _ => "it was not run",

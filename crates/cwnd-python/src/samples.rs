@@ -9,7 +9,8 @@ use cwnd_study::trace_file::distinct;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// Returns the columns: those of the axes, then those of a trace file (`cwnd compare --trace`).
+/// Returns the columns: those of the axes, then those of a trace file (`cwnd compare --trace`). An axis whose name one of these has gets
+/// `axis_` before its own.
 ///
 /// # Errors
 /// If a trace cannot be read.
@@ -24,7 +25,7 @@ pub fn columns(results: &Results) -> PyResult<Vec<(String, ArrayRef)>> {
             .iter()
             .flat_map(|(place, trace)| trace.samples.iter().map(move |sample| (*place, trace, sample)))
     };
-    let mut columns: Vec<(String, ArrayRef)> = Vec::new();
+    let mut axes: Vec<(String, ArrayRef)> = Vec::new();
     let study = &results.study;
     for (index, axis) in study.axes.iter().enumerate() {
         let label = |place: usize| {
@@ -32,8 +33,9 @@ pub fn columns(results: &Results) -> PyResult<Vec<(String, ArrayRef)>> {
             axis.points[cell.coordinates[index]].label.as_str()
         };
         let texts: StringArray = each().map(|(place, ..)| Some(label(place))).collect();
-        columns.push((axis.name.clone(), Arc::new(texts)));
+        axes.push((axis.name.clone(), Arc::new(texts)));
     }
+    let mut columns: Vec<(String, ArrayRef)> = Vec::new();
     let number = |values: Vec<Option<f64>>| -> ArrayRef { Arc::new(Float64Array::from(values)) };
     let count = |values: Vec<u64>| -> ArrayRef { Arc::new(UInt64Array::from(values)) };
     let mut add = |name: &str, values: ArrayRef| columns.push((name.to_owned(), values));
@@ -67,5 +69,11 @@ pub fn columns(results: &Results) -> PyResult<Vec<(String, ArrayRef)>> {
         let values = each().map(|(_, trace, sample)| value(trace, sample.flow, sample.time_index)).collect();
         add(&format!("{STATE}{name}"), number(values));
     }
-    Ok(columns)
+    for (name, _) in &mut axes {
+        if columns.iter().any(|(column, _)| column == name) {
+            *name = format!("axis_{name}");
+        }
+    }
+    axes.append(&mut columns);
+    Ok(axes)
 }

@@ -11,13 +11,20 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyBool},
 };
-use std::{collections::BTreeMap, str::FromStr, sync::Mutex};
+use std::{
+    collections::BTreeMap,
+    str::FromStr,
+    sync::{Mutex, MutexGuard, PoisonError},
+    thread::{self, ThreadId},
+};
 
 /// A run of the simulator, halted at a time.
 #[pyclass(frozen, module = "cwnd._cwnd")]
 pub struct Simulation {
     /// None after an algorithm has failed in the middle of it. Algorithms may be moved between threads, not shared.
     run: Mutex<Option<CountedRun<'static>>>,
+    /// The thread that works with the run, if one does.
+    worker: Mutex<Option<ThreadId>>,
     scenario: Scenario,
     classes: Classes,
 }
@@ -71,7 +78,7 @@ impl Simulation {
         match simulation.and_then(|made| made) {
             Ok(simulation) => {
                 let run = Mutex::new(Some(CountedRun::new(simulation)));
-                Ok(Simulation { run, scenario, classes })
+                Ok(Simulation { run, worker: Mutex::new(None), scenario, classes })
             }
             Err(error) => Err(classes.take_raised().unwrap_or_else(|| errors::engine(error))),
         }
@@ -83,7 +90,7 @@ impl Simulation {
         // In steps, so that Ctrl-C is seen; how a run is cut does not change it.
         loop {
             py.check_signals()?;
-            let now = self.with(|simulation| simulation.now())?;
+            let now = self.with(py, |simulation| simulation.now())?;
             let next = now.0.saturating_add(STEP.0).min(until.0);
             if let Err(error) = py.detach(|| self.advance(Time(next))) {
                 return Err(self.classes.take_raised().unwrap_or(error));
@@ -96,8 +103,8 @@ impl Simulation {
 
     /// The time, seconds.
     #[getter]
-    fn now(&self) -> PyResult<f64> {
-        self.with(|simulation| simulation.now().as_secs_f64())
+    fn now(&self, py: Python<'_>) -> PyResult<f64> {
+        self.with(py, |simulation| simulation.now().as_secs_f64())
     }
 
     /// The duration of the scenario, seconds.
@@ -119,10 +126,11 @@ impl Simulation {
 
     /// The state of a flow, counted from 0.
     fn flow(&self, index: &Bound<'_, PyAny>) -> PyResult<Flow> {
+        let py = index.py();
         let index = self.flow_index(index)?;
         let spec = &self.scenario.flows[index];
         let (now, observables) = self
-            .with(|simulation| {
+            .with(py, |simulation| {
                 let names = simulation.observables(index);
                 let mut values = vec![f64::NAN; names.len()];
                 caught(|| simulation.observe(index, &mut values))?;
@@ -149,38 +157,41 @@ impl Simulation {
 
     /// Packets that wait at a link; the bottleneck if none is named.
     #[pyo3(signature = (link = None))]
-    fn queue(&self, link: Option<&str>) -> PyResult<usize> {
+    fn queue(&self, py: Python<'_>, link: Option<&str>) -> PyResult<usize> {
         let link = self.link(link)?;
-        self.with(|simulation| simulation.queue_length(link))
+        self.with(py, |simulation| simulation.queue_length(link))
     }
 
     /// Changes a link's rate (a text such as "10 Mbit/s", or bit/s) from now on.
     #[pyo3(signature = (rate, link = None))]
     fn set_rate(&self, rate: &Bound<'_, PyAny>, link: Option<&str>) -> PyResult<()> {
+        let py = rate.py();
         let rate: Rate = quantity(rate, "a rate", "bit/s", "\"10 Mbit/s\", or bit/s")?;
         let link = self.link(link)?;
-        self.with(|simulation| simulation.set_rate(link, rate))?.map_err(|problem| errors::problem(&problem))
+        self.with(py, |simulation| simulation.set_rate(link, rate))?
+            .map_err(|problem| errors::problem(&problem))
     }
 
     /// Changes a link's propagation delay (a text such as "20 ms", or seconds) for packets that leave it from now on.
     #[pyo3(signature = (delay, link = None))]
     fn set_delay(&self, delay: &Bound<'_, PyAny>, link: Option<&str>) -> PyResult<()> {
-        let delay = time(delay)?;
+        let (py, delay) = (delay.py(), time(delay)?);
         let link = self.link(link)?;
-        self.with(|simulation| simulation.set_delay(link, delay))?
+        self.with(py, |simulation| simulation.set_delay(link, delay))?
             .map_err(|problem| errors::problem(&problem))
     }
 
     /// Stops a flow: it sends no new data from now on.
     fn stop_flow(&self, index: &Bound<'_, PyAny>) -> PyResult<()> {
-        let index = self.flow_index(index)?;
-        self.with(|simulation| simulation.stop_flow(index))
+        let (py, index) = (index.py(), self.flow_index(index)?);
+        self.with(py, |simulation| simulation.stop_flow(index))
     }
 
     /// The metrics of the run up to now, as JSON: counted from the end of its warm-up, once that has come. It has those of
     /// [`RunMetrics`], and all others of a run that is not sampled, by name; null if a metric of whole runs cannot be measured.
-    fn metrics(&self) -> PyResult<String> {
-        let (outcome, scenario) = self.with_run(|run| (run.outcome(), run.simulation.measured_scenario()))?;
+    fn metrics(&self, py: Python<'_>) -> PyResult<String> {
+        let (outcome, scenario) =
+            self.with_run(py, |run| (run.outcome(), run.simulation.measured_scenario()))?;
         let failed = |error: serde_json::Error| errors::CwndError::new_err(error.to_string());
         let mut all: BTreeMap<String, serde_json::Value> =
             serde_json::to_value(RunMetrics::new(&scenario, &outcome))
@@ -203,29 +214,56 @@ const STEP: Time = Time::from_millis(1_000);
 
 impl Simulation {
     /// Works with the simulation.
-    fn with<T>(&self, work: impl FnOnce(&mut cwnd_sim::Simulation) -> T) -> PyResult<T> {
-        self.with_run(|run| work(&mut run.simulation))
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut cwnd_sim::Simulation) -> T + Send,
+    ) -> PyResult<T> {
+        self.with_run(py, |run| work(&mut run.simulation))
     }
 
-    fn with_run<T>(&self, work: impl FnOnce(&mut CountedRun<'static>) -> T) -> PyResult<T> {
-        let mut kept = self.run.lock().map_err(|_| ended())?;
-        kept.as_mut().map(work).ok_or_else(ended)
+    fn with_run<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut CountedRun<'static>) -> T + Send,
+    ) -> PyResult<T> {
+        // Whoever works with the run may need the interpreter for its algorithms, so that it must not be held while waiting.
+        py.detach(|| self.alone(|kept| kept.as_mut().map(work).ok_or_else(ended)))
     }
 
     /// Runs until a time. A simulation whose algorithm raised an exception, or set a value that no window may have, is gone.
     fn advance(&self, until: Time) -> PyResult<()> {
-        let mut kept = self.run.lock().map_err(|_| ended())?;
-        let mut run = kept.take().ok_or_else(ended)?;
-        let advanced = || {
-            run.until(until);
-            run
-        };
-        let run = caught(advanced).map_err(errors::engine)?;
-        if let Some(error) = run.simulation.failure() {
-            return Err(errors::engine(error));
+        self.alone(|kept| {
+            let mut run = kept.take().ok_or_else(ended)?;
+            let advanced = || {
+                run.until(until);
+                run
+            };
+            let run = caught(advanced).map_err(errors::engine)?;
+            if let Some(error) = run.simulation.failure() {
+                return Err(errors::engine(error));
+            }
+            *kept = Some(run);
+            Ok(())
+        })
+    }
+
+    /// Waits until no other thread works with the run, and does so itself.
+    ///
+    /// # Errors
+    /// If this thread works with it already: an algorithm asks for what calls it.
+    fn alone<T>(&self, work: impl FnOnce(&mut Option<CountedRun<'static>>) -> PyResult<T>) -> PyResult<T> {
+        let this = Some(thread::current().id());
+        if *lock(&self.worker) == this {
+            return Err(errors::CwndError::new_err(
+                "an algorithm cannot look at or change the simulation that calls it; its window and its ACKs tell what it may know",
+            ));
         }
-        *kept = Some(run);
-        Ok(())
+        let mut kept = lock(&self.run);
+        *lock(&self.worker) = this;
+        let done = work(&mut kept);
+        *lock(&self.worker) = None;
+        done
     }
 
     fn flow_index(&self, index: &Bound<'_, PyAny>) -> PyResult<usize> {
@@ -243,7 +281,12 @@ impl Simulation {
 }
 
 fn ended() -> PyErr {
-    errors::CwndError::new_err("the simulation has ended, because an algorithm failed")
+    errors::CwndError::new_err("the simulation has ended, because an algorithm failed or was interrupted")
+}
+
+/// What a panic leaves is consistent: at most the run is gone.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A time: a text with its unit, or seconds.

@@ -19,9 +19,14 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError},
     },
     thread,
+    time::Duration,
 };
+
+/// Between looks for Ctrl-C.
+const LOOKS: Duration = Duration::from_millis(50);
 
 /// Does what `cwnd evaluate` does with these arguments, and returns the ledger as JSON. The algorithm may be one of the classes.
 #[pyfunction]
@@ -32,11 +37,40 @@ pub fn evaluation(
 ) -> PyResult<String> {
     let known = Classes::new(&classes);
     let python = Arc::new(PythonEngine::new(known.clone()));
-    let engines = |study: &cwnd_study::Study| {
-        embedding::engines(study).with(EngineKind::Sim, Ok(Arc::clone(&python) as _))
+    let stop = embedding::stop();
+    stop.store(false, Ordering::Relaxed);
+    let evaluate = || {
+        let engines = |study: &cwnd_study::Study| {
+            embedding::engines(study).with(EngineKind::Sim, Ok(Arc::clone(&python) as _))
+        };
+        embedding::evaluation(&arguments, &engines)
     };
-    let done = py.detach(|| embedding::evaluation(&arguments, &engines));
-    done.map_err(|failure| known.take_raised().unwrap_or_else(|| errors::failure(failure)))
+    let (done, interrupted) = py.detach(|| until_interrupted(evaluate, &stop));
+    stop.store(false, Ordering::Relaxed);
+    let raised = |failure| known.take_raised().unwrap_or_else(|| errors::failure(failure));
+    interrupted.map_or_else(|| done.map_err(raised), Err)
+}
+
+/// Works on a thread of its own, while this one looks for Ctrl-C and then sets `stop`. Returns what came of the work, and what was raised.
+fn until_interrupted<T: Send>(work: impl FnOnce() -> T + Send, stop: &AtomicBool) -> (T, Option<PyErr>) {
+    let mut interrupted = None;
+    let done = thread::scope(|scope| {
+        let (ended, end) = mpsc::channel();
+        let worker = scope.spawn(move || {
+            let done = work();
+            // Whoever waits may be gone only after this thread.
+            let _ = ended.send(());
+            done
+        });
+        while end.recv_timeout(LOOKS) == Err(RecvTimeoutError::Timeout) {
+            if let Err(error) = Python::attach(|py| py.check_signals()) {
+                stop.store(true, Ordering::Relaxed);
+                interrupted.get_or_insert(error);
+            }
+        }
+        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    (done, interrupted)
 }
 
 /// Returns the file and the name of the class that `cwnd evaluate FILE.py:CLASS` names, given all words of the command; None if this is

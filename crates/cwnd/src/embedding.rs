@@ -11,12 +11,13 @@ use crate::commands::{
     },
     report, reproduce, run,
 };
-use crate::{Cli, catalogue, engines, memory::MemoryFlags};
+use crate::{Cli, catalogue, engines, interrupt, memory::MemoryFlags};
 use clap::{Args, FromArgMatches, Parser};
 use cwnd_study::{Engines, Named, Results, SharedEngine, Study, memory::MemoryBudget};
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
+    sync::{Arc, atomic::AtomicBool},
 };
 
 /// Returns the text of the study that `cwnd compare` makes of its arguments (without the program's and the command's name).
@@ -42,8 +43,13 @@ fn flags<F: Args + FromArgMatches>(name: &'static str, arguments: &[String]) -> 
     F::from_arg_matches(&matches).map_err(refused)
 }
 
+/// What ends an [`evaluation`] when it is true.
+pub fn stop() -> Arc<AtomicBool> {
+    interrupt::leave_to_program()
+}
+
 /// Does what `cwnd evaluate` does with these arguments (without the program's and the command's name), with engines from elsewhere.
-/// Returns the ledger as JSON; it and the page are written as well.
+/// Returns the ledger as JSON; it and the page are written as well. Signals are left to the caller, who sets [`stop`] to end it.
 ///
 /// # Errors
 /// The arguments are wrong, or a run failed.

@@ -18,6 +18,7 @@ const SIGNALS: &[i32] = &[
 ];
 
 static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+static LEFT: AtomicBool = AtomicBool::new(false);
 static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// True once the user wants to stop, if that is caught ([`catch`]). Engines in real time end their run then.
@@ -37,12 +38,22 @@ fn code(signal: i32) -> u8 {
     128 + signal as u8
 }
 
-/// From now on each of the signals sets the flag; a second one ends the program at once.
+/// Leaves the signals to the program that this is a part of. It sets the flag itself, and clears it.
+pub fn leave_to_program() -> Arc<AtomicBool> {
+    LEFT.store(true, Ordering::Relaxed);
+    flag()
+}
+
+/// From now on each of the signals sets the flag; a second one ends the program at once. Where they are
+/// [left to the program](leave_to_program) nothing is caught.
 ///
 /// # Errors
 /// If the system does not let them be caught.
 pub fn catch() -> Result<Arc<AtomicBool>, String> {
     static CAUGHT: OnceLock<Result<(), String>> = OnceLock::new();
+    if LEFT.load(Ordering::Relaxed) {
+        return Ok(flag());
+    }
     match CAUGHT.get_or_init(|| register().map_err(|error| error.to_string())) {
         Ok(()) => Ok(flag()),
         Err(why) => Err(format!("Ctrl-C cannot be caught: {why}")),
