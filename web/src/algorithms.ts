@@ -6,6 +6,7 @@ import { byId, make } from "./dom";
 import { withModule, type Simulator } from "./load";
 import { matrixLegend, matrixOf } from "./matrix";
 import type { Algorithm } from "./module";
+import { linkToMachine } from "./pages";
 import { Run } from "./run";
 import { fromLines, lines, toHash } from "./setup";
 import "./style.css";
@@ -131,6 +132,7 @@ function filter(): void {
   byId("status").textContent = found === 0 ? "No algorithm has all these words: use fewer." : `${found} ${found === 1 ? "algorithm" : "algorithms"}`;
 }
 
+linkToMachine();
 void withModule((simulator, lab) => {
   byId("list").before(matrixLegend());
   byId("list").append(...lab.catalogue().map((algorithm) => entry(simulator, algorithm)));

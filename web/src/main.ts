@@ -10,6 +10,7 @@ import { PROGRAM, type Lab, type Problem } from "./module";
 import { EXAMPLES } from "./own/examples";
 import { Panel } from "./own/panel";
 import { pack, unpack } from "./packed";
+import { linkToMachine } from "./pages";
 import { PRESETS } from "./presets";
 import { Run } from "./run";
 import { microseconds } from "./time";
@@ -444,6 +445,7 @@ class Bench {
   }
 }
 
+linkToMachine();
 void withModule((simulator, lab) => {
   Object.assign(window, { cwnd: new Bench(simulator, lab) });
 });

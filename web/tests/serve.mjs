@@ -132,6 +132,14 @@ const stories = {
     await page.waitForFunction((stopped) => parseInt(document.querySelector("#store-0 .count").textContent) > stopped, stopped);
   },
 
+  async "all pages lead to each other and back to the machine"(page) {
+    for (const [link, title] of [["the bench", "the bench"], ["algorithms", "algorithms"], ["playground", "playground"], ["the bench", "the bench"], ["this machine", "this machine"]]) {
+      await page.locator("nav").getByRole("link", { name: link, exact: true }).click();
+      await page.locator("nav [aria-current=page]", { hasText: title }).waitFor();
+    }
+    await page.waitForSelector("#stores article");
+  },
+
   async "what is wrong in a study's file is shown with its place, until the study is started again"(page) {
     const right = study("Two algorithms alone, many repeats", 300);
     writeFileSync(`${folder}/long.toml`, right.replace(/^rtt = .*$/m, 'rtt = "forty"'));

@@ -3,6 +3,7 @@
 import { byId, make } from "../dom";
 import type { Editor, Mark } from "../editor";
 import { pack, unpack } from "../packed";
+import { linkToMachine } from "../pages";
 import { short, timeText } from "../setup";
 import "../style.css";
 import { completion } from "./completion";
@@ -216,4 +217,5 @@ async function begin(): Promise<void> {
   }
 }
 
+linkToMachine();
 void begin();

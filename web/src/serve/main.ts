@@ -2,6 +2,7 @@
 
 import { byId, make } from "../dom";
 import { get, Listener, ServerError, type Machine, type StudyProgress } from "./api";
+import { noteServer } from "../pages";
 import { inline } from "./inline";
 import { showKernel } from "./kernel";
 import { Runs } from "./runs";
@@ -39,6 +40,7 @@ async function begin(): Promise<void> {
     } else failed(error);
     return;
   }
+  noteServer();
   byId("machine").textContent = `cwnd ${machine.version}, ${machine.kernel ? `Linux ${machine.kernel}, ` : ""}${machine.threads} threads`;
   runs.machine(machine);
   new Sockets(machine);
