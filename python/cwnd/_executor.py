@@ -200,6 +200,7 @@ def workers(executor: Executor) -> int:
 @contextmanager
 def made(executor: Executor | str) -> Iterator[Executor]:
     """An executor, or one that is made from a URL and shut down at the end."""
+    from .executors import ProcessExecutor
     from .executors import executor as of_url
 
     if not isinstance(executor, str):
@@ -208,5 +209,10 @@ def made(executor: Executor | str) -> Iterator[Executor]:
     own_one = of_url(executor)
     try:
         yield own_one
-    finally:
-        own_one.shutdown(wait=False)
+    except BaseException:
+        # Nobody wants what its workers still do, and the interpreter would wait for them at its end. A thread cannot be ended.
+        if isinstance(own_one, ProcessExecutor):
+            own_one.terminate()
+        own_one.shutdown(wait=False, cancel_futures=True)
+        raise
+    own_one.shutdown(wait=False)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,28 @@ def test_an_interrupted_evaluation_is_continued(tmp_path: Path) -> None:
             cwnd.evaluate("newreno", quick=True, section="5.1.1", out=tmp_path / "out")
     timer.join()
     assert cwnd.evaluate("newreno", quick=True, section="5.2.1", out=tmp_path / "other") is not None
+
+
+def test_a_program_ends_soon_after_an_interrupted_study_on_processes(tmp_path: Path) -> None:
+    script = tmp_path / "study.py"
+    script.write_text("""
+import cwnd
+if __name__ == "__main__":
+    scenario = {"algorithm": "cubic", "rate": "1 Gbit/s", "rtt": "40 ms", "duration": "8000 s"}
+    try:
+        cwnd.Study(title="Long", scenario=scenario).run(executor="processes:1", progress=lambda done, all: print(done, flush=True))
+    except KeyboardInterrupt:
+        print("interrupted")
+""")
+    program = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert program.stdout is not None and program.stdout.readline() == "0\n"
+    # The worker has begun.
+    time.sleep(2)
+    begin = time.monotonic()
+    program.send_signal(signal.SIGINT)
+    said, _ = program.communicate(timeout=60)
+    assert said.endswith("interrupted\n")
+    assert time.monotonic() - begin < 10, "it waited for the run"
 
 
 def test_a_simulation_is_looked_at_while_another_thread_runs_it() -> None:
