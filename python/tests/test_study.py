@@ -218,6 +218,25 @@ def test_plot() -> None:
         result.plot(["speed"])
 
 
+def test_a_pane_has_the_samples_of_its_cell_where_others_are_skipped() -> None:
+    pytest.importorskip("matplotlib")
+    result = cwnd.Study(
+        title="x",
+        scenario=NETWORK,
+        axes={"algorithm": ["cubic", "bbr3"], "buffer": ["1 BDP", "2 BDP"]},
+        skip=[{"algorithm": "cubic", "buffer": "2 BDP"}],
+        repeats=2,
+        sample="100 ms",
+    ).run(progress=False)
+    samples = result.samples
+    panes = result.plot(["cwnd"], repeat=1).axes
+    assert [pane.get_title() for pane in panes] == ["cubic, 1 BDP", "bbr3, 1 BDP", "bbr3, 2 BDP"]
+    for pane, (algorithm, buffer) in zip(panes, [("cubic", "1 BDP"), ("bbr3", "1 BDP"), ("bbr3", "2 BDP")]):
+        own = (samples["algorithm"] == algorithm) & (samples["buffer"] == buffer) & (samples["seed"] == 2)
+        (line,) = pane.lines
+        assert np.array_equal(line.get_ydata(), samples["cwnd"][own])
+
+
 def labels(pane: Any) -> list[str]:
     """What the legend of a pane names."""
     legend = pane.get_legend()
