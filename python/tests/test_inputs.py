@@ -95,6 +95,21 @@ def test_one_setting_in_two_spellings_is_refused() -> None:
     assert "warm-up = \"1 s\"" in cwnd.Study(title="x", scenario={"algorithm": "cubic", "warm_up": 1}).text
 
 
+@pytest.mark.parametrize("text", ["Speed \U0001f680", "ä\u2028€", "".join(map(chr, range(0x21))) + "\x7f\x80\x9f", "\"'\\", "\U0010ffff"])
+def test_texts_have_all_characters(text: str) -> None:
+    study = cwnd.Study(title=text, scenario={"algorithm": "cubic"}, claims=[], notes=text)
+    assert study.title == text
+    assert cwnd.Study.parse(study.text).title == text
+    with pytest.raises(cwnd.InputError, match="has no key"):
+        cwnd.Study(title="x", scenario={"algorithm": "cubic"}, **{text: 1})
+
+
+def test_a_lone_surrogate_is_no_character() -> None:
+    for document in ({"title": "Speed \ud83d"}, {"title": "x", "notes": ["a", "\udc80"]}, {"title": "x", "\udfff": 1}):
+        with pytest.raises(cwnd.InputError, match=r"has a lone surrogate, U\+D[89A-F]..: it is no character"):
+            cwnd.Study(scenario={"algorithm": "cubic"}, **document)
+
+
 def test_the_directory_of_another_study_is_refused(tmp_path: Path) -> None:
     study = cwnd.Study(title="x", scenario={**NETWORK, "algorithm": "cubic"})
     study.run(tmp_path, progress=False)
