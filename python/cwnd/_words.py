@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 import numbers
@@ -39,6 +40,13 @@ def by_key(place: str, given: Mapping[str, Any]) -> dict[str, Any]:
             raise _cwnd.InputError(f"{place}: `{spelled[own]}` and `{name}` are the same setting: give one of them")
         found[own], spelled[own] = value, name
     return found
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Returns the keyword that a name was probably meant to be; None if none is near."""
+    # Words of other meanings, such as `bandwidth` and `candidate`, reach 0.7.
+    found = difflib.get_close_matches(name.lower().replace("-", "_"), list(known), 1, 0.72)
+    return found[0] if found else None
 
 
 def plain(value: object) -> object:

@@ -1,5 +1,6 @@
 """What `compare` and `Study` take, and what they refuse."""
 
+import inspect
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import cwnd
+from cwnd._study import ARGUMENTS
 
 NETWORK: dict[str, Any] = {"rate": "20 Mbit/s", "rtt": "40 ms", "duration": "2 s"}
 
@@ -58,6 +60,26 @@ def test_flags_that_are_no_settings_say_what_to_use() -> None:
         refused(f"{flag}: .*{instead}".replace("(", "\\(").replace(")", "\\)"), **{flag: "x"})
         with pytest.raises(cwnd.InputError, match=flag):
             cwnd.Simulation("cubic", **{flag: True})
+
+
+def test_an_unknown_keyword_is_answered_with_keywords() -> None:
+    for wrong, meant in {"buffr": "buffer", "warmup": "warm_up", "Rate": "rate", "ack-thining": "ack_thinning", "sampel": "sample"}.items():
+        refused(f"^{wrong}: there is no such setting or argument: did you mean `{meant}`\\?$", **{wrong: 1})
+    refused("^verbose: .*: `cwnd.settings\\(\\)` lists the settings; other arguments are seed, repeats, sample", verbose=True)
+    refused("^executor: this is no setting: `Study.run` takes it", executor="processes:2")
+    refused("^directory: this is no setting: `save` is the directory", directory="x")
+    refused("^no_fast_path: this is no setting: the command", no_fast_path=True)
+    with pytest.raises(cwnd.InputError, match="^seeed: .* did you mean `seed`"):
+        cwnd.Simulation("cubic", seeed=1)
+    with pytest.raises(cwnd.InputError, match="^verbose: .* other arguments are seed, cell, repeat$"):
+        cwnd.Simulation("cubic", verbose=True)
+    with pytest.raises(cwnd.InputError, match="^executor: a simulation does not take it"):
+        cwnd.Simulation("cubic", executor="processes:2")
+
+
+def test_all_keywords_of_compare_are_proposed() -> None:
+    arguments = [one.name for one in inspect.signature(cwnd.compare).parameters.values() if one.kind is one.KEYWORD_ONLY]
+    assert sorted(arguments) == sorted(ARGUMENTS)
 
 
 def test_lists_are_not_empty_and_texts_are_no_lists(aimd: type[cwnd.CongestionControl]) -> None:
