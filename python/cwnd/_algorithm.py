@@ -33,8 +33,9 @@ class CongestionControl(ABC):
     >>> cwnd.compare([Aimd, "newreno"], rate="20 Mbit/s", rtt="40 ms")
 
     The transport makes an instance for each flow, tells it each event, and passes the flow's window; windows are in segments and times
-    in seconds. Arguments of `__init__` are parameters: `"Aimd:beta=0.7"`. The window and the event are the same objects at each
-    call: copy what is to be kept. An exception ends the run, and is raised where the run was asked for.
+    in seconds. Arguments of `__init__` are parameters of the name `Aimd@python`, which is known where the class is given, too:
+    `cwnd.compare([Aimd, "Aimd@python:beta=0.7"])`. The window and the event are the same objects at each call: copy what is to be kept.
+    An exception ends the run, and is raised where the run was asked for.
 
     A data packet takes about half a microsecond of CPU, some three times as much as with an algorithm in Rust
     (`docs/how-to/python.md` has the numbers). Results are stored under a hash of the class: its source, the values of its attributes, the

@@ -253,8 +253,9 @@ def compare(
     `algorithms` are names, perhaps with parameters ("agile-sd:lambda_max=4"), or classes; `mix="cubic*2,bbr3*2"` is a run of several.
     Settings are the command line's: `rate`, `rtt`, `buffer`, `flows`, `duration`, … (`cwnd.settings()`). `sample` is the time between
     samples of all runs. Without it the first repeat of each is sampled at a tenth of the shortest base round-trip time, or so much less
-    often that there are at most 5,000 times; and nothing is if that would be more than a million samples. `save` is a directory in which
-    results are kept. `threads` and `memory` are as in `Study.run`.
+    often that there are at most 5,000 times. Then no run is sampled if one would have more than 100,000 samples (one a flow at each time),
+    or one repeat of all together more than a million. `save` is a directory in which results are kept. `threads` and `memory` are as in
+    `Study.run`.
 
     Raises `InputError` if something is wrong, with what would be right.
     """

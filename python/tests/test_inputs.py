@@ -158,6 +158,35 @@ def test_samples_are_of_all_repeats_or_refused() -> None:
     assert set(cwnd.compare("cubic", repeats=3, progress=False, **NETWORK).samples["seed"]) == {1}
 
 
+def test_samples_that_nobody_asked_for_are_not_too_many() -> None:
+    """A run has 5,000 times at most, so 20 flows have 100,000 samples."""
+    network = {"rate": "1 Mbit/s", "rtt": "20 ms", "duration": "12 s", "progress": False}
+    assert 99_000 < len(cwnd.compare("cubic", flows=20, **network).samples) <= 100_000
+    assert len(cwnd.compare("cubic", flows=21, **network).samples) == 0
+    assert len(cwnd.compare("cubic", mix="cubic*21", flows=1, **network).samples) == 0, "the other run would not have too many"
+    assert len(cwnd.compare("cubic", flows=21, sample="100 ms", repeats=2, **network).samples) > 0
+    eleven = [f"cubic:beta=0.{number}" for number in range(10, 21)]
+    assert len(cwnd.compare(eleven, flows=20, **network).samples) == 0, "more than a million together"
+
+
+def test_metrics_are_columns_by_what_they_are_of() -> None:
+    runs = cwnd.compare("cubic", progress=False, **NETWORK).runs
+    ends = {column.split(".")[1] for column in runs.columns if "." in column}
+    others = [metric.name for metric in cwnd.metrics() if metric.name not in runs and metric.name not in ends]
+    assert others == ["relative_gain", "bandwidth_stolen_rate", "harm", "harm_of_less"], "those of two results"
+    assert "throughput_share" not in runs and "flow1.throughput_share" in runs
+    assert "mean_packets" not in runs and "bottleneck.mean_packets" in runs
+
+
+def test_settings_are_columns_if_they_have_a_value() -> None:
+    usual = cwnd.compare("cubic", progress=False, **NETWORK).runs
+    assert usual["buffer_value"][0] == 1 and usual["mtu_value"][0] == 1500
+    assert "jitter" not in usual and "bytes" not in usual
+    stated = cwnd.compare("cubic", jitter="uniform:1 ms", bytes="1 MB", progress=False, **NETWORK).runs
+    assert stated["jitter"][0] == "uniform:1 ms" and stated["bytes_value"][0] == 1, "in MB"
+    assert stated["rate_value"][0] == 20 and stated["rtt_value"][0] == 40, "in Mbit/s and ms"
+
+
 def test_what_no_run_has_is_an_empty_column() -> None:
     result = cwnd.compare("cubic", per=1, progress=False, **NETWORK)
     assert np.isnan(result.runs["rtt_mean_s"]).all() and result.mean("rtt_mean_s")[0].count == 0
