@@ -33,14 +33,15 @@ class CongestionControl(ABC):
     >>> cwnd.compare([Aimd, "newreno"], rate="20 Mbit/s", rtt="40 ms")
 
     The transport makes an instance for each flow, tells it each event, and passes the flow's window; windows are in segments and times
-    in seconds. Arguments of `__init__` are parameters: `"Aimd:beta=0.7"`. The window and the event are the same objects at each
-    call: copy what is to be kept. An exception ends the run, and is raised where the run was asked for.
+    in seconds. Arguments of `__init__` are parameters of the name `Aimd@python`, which is known where the class is given, too:
+    `cwnd.compare([Aimd, "Aimd@python:beta=0.7"])`. The window and the event are the same objects at each call: copy what is to be kept.
+    An exception ends the run, and is raised where the run was asked for.
 
     A data packet takes about half a microsecond of CPU, some three times as much as with an algorithm in Rust
     (`docs/how-to/python.md` has the numbers). Results are stored under a hash of the class: its source, the values of its attributes, the
     defaults of its methods and what they have taken from around them (closures), and the same of its base classes. Global names that it
-    uses are not part of that. A class whose source is not known (made by `exec`, for example), or that has values without a stable hash,
-    is run again each time.
+    uses are not part of that. Where a file was edited after the import, the code that is loaded counts in place of the source.
+    A class whose source is not known (made by `exec`, for example), or that has values without a stable hash, is run again each time.
 
     Optional methods: `init(window, init)`, `on_recovery_exit(window, now)`, `on_undo(window, now)`,
     `on_idle_restart(window, now, idle)`, `on_dup_ack(window, dup)` and `on_packet_lost(window, lost)`.

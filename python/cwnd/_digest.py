@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from . import _source
+from ._source import Unknown
+
 IGNORED = frozenset(
     (
         "__abstractmethods__",
@@ -41,13 +44,10 @@ PYTHONS = ("abc", "builtins", "collections.abc", "enum", "typing")
 """Modules whose classes are those of the interpreter."""
 
 
-class Unknown(Exception):
-    """Something has no stable hash."""
-
-
 def digest(cls: type, base: type) -> str | None:
     """Returns the hash of a class and those that it is derived from, up to `base`: their sources, the values of their attributes, and what
-    their functions have taken from around them (closures and defaults). None if something of that is not known or has no stable hash."""
+    their functions have taken from around them (closures and defaults). Where a file was changed after the import, the code that is loaded
+    counts in place of the source. None if something of that is not known or has no stable hash."""
     try:
         return Digest(base).of_class(cls)
     except (Unknown, RecursionError):
@@ -147,9 +147,10 @@ class Digest:
             self.text("class", one.__qualname__)
             if one is self.base or is_pythons(one):
                 continue
-            self.text(source(one))
+            self.text(_source.of_class(one))
             if issubclass(one, enum.Enum):
                 self.all("members", ((member.name, member.value) for member in one))
+                self.attributes(functions(one))
             else:
                 self.attributes(vars(one))
 
@@ -161,11 +162,16 @@ class Digest:
 
     def add_function(self, function: types.FunctionType) -> None:
         """Adds a function: its source, which may be elsewhere than that of its class, and what it has taken from around it."""
+        inner = inspect.unwrap(function)
         try:
-            self.text("function", function.__qualname__, source(function))
+            self.text("function", function.__qualname__, *_source.of_code(code_of(inner)))
         except Unknown:
             # One that was generated, as those of dataclasses are.
             self.add_code(function.__code__)
+        else:
+            if inner is not function:
+                # A decorator's function decides what becomes of the one that it wraps.
+                self.add_wrapper(function.__code__)
         self.add(function.__defaults__)
         self.add(function.__kwdefaults__)
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
@@ -178,10 +184,19 @@ class Digest:
             else:
                 self.add(content)
 
+    def add_wrapper(self, code: types.CodeType) -> None:
+        """Adds the code of a function that wraps another one."""
+        try:
+            self.text("wrapper", *_source.of_code(code))
+        except Unknown:
+            self.add_code(code)
+
     def add_code(self, code: types.CodeType) -> None:
         """Adds compiled code, with what it names and what is in it."""
         names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
         self.all("code", [code.co_name, code.co_flags, code.co_argcount, code.co_kwonlyargcount, code.co_code, *names])
+        if handlers := getattr(code, "co_exceptiontable", b""):
+            self.add(handlers)
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):
                 self.add_code(constant)
@@ -194,9 +209,19 @@ def is_pythons(cls: type) -> bool:
     return cls.__module__ in PYTHONS and getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
 
 
-def source(of: Any) -> str:
-    """Returns the source of a class or a function."""
-    try:
-        return inspect.getsource(of)
-    except (OSError, TypeError) as error:
-        raise Unknown(of) from error
+def code_of(function: Any) -> types.CodeType:
+    """Returns the code of a function."""
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, types.CodeType):
+        raise Unknown(function)
+    return code
+
+
+def functions(cls: type) -> dict[str, Any]:
+    """Returns the functions that an enumeration defines itself, and not those that `enum` gives it."""
+    found = {}
+    for name, value in vars(cls).items():
+        function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+        if isinstance(function, types.FunctionType) and function.__module__ == cls.__module__:
+            found[name] = value
+    return found

@@ -7,8 +7,10 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from . import _cwnd
+from . import _cwnd, _words
 from ._algorithm import CongestionControl, Names
+
+References = str | type[CongestionControl] | Sequence[str | type[CongestionControl]]
 
 
 def evaluate(
@@ -16,23 +18,24 @@ def evaluate(
     *,
     section: str | None = None,
     quick: bool = False,
-    against: Sequence[str] = ("cubic", "reno", "bbr3"),
+    against: References = ("cubic", "reno", "bbr3"),
     out: str | os.PathLike[str] | None = None,
     threads: int | None = None,
 ) -> dict[str, Any]:
     """Evaluates an algorithm by RFC 9743, as `cwnd evaluate` does, and returns the ledger.
 
     `algorithm` is a name, perhaps with parameters, or a class. `section` limits it to a section of the RFC ("5.2.1"), `quick` to a part
-    of the cells and fewer repeats. Verdicts compare with the first of `against`; the others are shown alongside it. The page
-    (`index.html`), the ledger (`ledger.json`) and the results are kept in `out`, by default `results/rfc9743/ALGORITHM`; what is there is
-    not run again. With a section, or with other references, the names of both files say so (`ledger-5.2.1.json`).
+    of the cells and fewer repeats. `against` is an algorithm or a list of them: verdicts compare with the first, and the others are shown
+    alongside it. The page (`index.html`), the ledger (`ledger.json`) and the results are kept in `out`, by default
+    `results/rfc9743/ALGORITHM`; what is there is not run again. With a section, or with other references, the names of both
+    files say so (`ledger-5.2.1.json`).
 
     `ledger["rows"]` has the sections, each with its verdict and criteria (docs/reference/evaluation.schema.json).
 
     Raises `InputError` if something is wrong, `RunError` if a run failed, or what a class raised.
     """
     names = Names()
-    arguments = [names.name(algorithm), "--quiet", "--against", ",".join(against)]
+    arguments = [names.name(algorithm), "--quiet", "--against", ",".join(references(against, names))]
     if section is not None:
         arguments += ["--section", section]
     if quick:
@@ -43,3 +46,13 @@ def evaluate(
         arguments += ["--threads", str(threads)]
     ledger: dict[str, Any] = json.loads(_cwnd.evaluation(arguments, names.described()))
     return ledger
+
+
+def references(against: References, names: Names) -> list[str]:
+    """Returns the names of the references: of one algorithm, or of a list."""
+    if isinstance(against, (str, type)):
+        return [names.name(against)]
+    found = [names.name(one) for one in _words.values("against", against)]
+    if not found:
+        raise _cwnd.InputError("against: the list is empty; name an algorithm, or leave it out to have the default")
+    return found

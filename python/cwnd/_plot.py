@@ -47,13 +47,13 @@ def over_time(result: Result, quantities: list[str] | None, repeat: int) -> Figu
         if name not in known:
             raise ValueError(f"there is no quantity `{name}` over time; there are {', '.join(known)}")
     labels = result.labels
-    points = list(combinations(list(result.study.axes.values())))
+    points = points_of_cells(result)
     flows = result.flows
     if not quantities:
         raise InputError(f"quantities: the list is empty; there are {', '.join(known)}")
     figure = Figure(figsize=(max(4.0, 3.4 * len(labels)), 1.9 * len(quantities)), layout="constrained")
     panes = figure.subplots(len(quantities), len(labels), squeeze=False, sharex=True, sharey="row")
-    for column, (label, point) in enumerate(zip(labels, points)):
+    for column, (label, point) in enumerate(zip(labels, points, strict=True)):
         chosen = of_run(samples, result, seed, point)
         of_flows = of_run(flows, result, seed, point)
         algorithms = dict(zip(flows["flow"][of_flows].tolist(), flows["algorithm"][of_flows].tolist()))
@@ -71,9 +71,14 @@ def of_run(table: Any, result: Result, seed: int, point: tuple[str, ...]) -> Arr
     """Which rows of a table are of one run."""
     chosen: Array = table["seed"] == seed
     for name, one in zip(result.study.axes, point):
-        # In the table of flows an axis leaves the name `algorithm` to what each flow has.
-        chosen &= table[f"axis_{name}" if f"axis_{name}" in table else name] == one
+        chosen &= axis(table, name) == one
     return chosen
+
+
+def axis(table: Any, name: str) -> Array:
+    """The column of an axis. In the table of flows an axis leaves the name `algorithm` to what each flow has."""
+    column: Array = table[f"axis_{name}" if f"axis_{name}" in table else name]
+    return column
 
 
 def legend(panes: Any) -> None:
@@ -87,12 +92,11 @@ def legend(panes: Any) -> None:
             return
 
 
-def combinations(axes: list[list[str]]) -> list[tuple[str, ...]]:
-    """Every combination of the axes' points, the last varying fastest."""
-    points: list[tuple[str, ...]] = [()]
-    for labels in axes:
-        points = [(*point, label) for point in points for label in labels]
-    return points
+def points_of_cells(result: Result) -> list[tuple[str, ...]]:
+    """For each cell its points on the axes. They are those of the runs, since `skip` leaves out some of all combinations."""
+    first = np.flatnonzero(result.runs["repeat"] == 0)
+    columns = [axis(result.runs, name)[first] for name in result.study.axes]
+    return [tuple(column[cell] for column in columns) for cell in range(len(first))]
 
 
 def draw(pane: Any, result: Result, name: str, rows: Array, algorithms: dict[int, str]) -> None:

@@ -27,7 +27,7 @@ class Algorithm:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric of a run."""
+    """A metric of a run, a flow or a link, or one that compares two results."""
 
     name: str
     title: str
@@ -57,7 +57,12 @@ def algorithms() -> list[Algorithm]:
 
 
 def metrics() -> list[Metric]:
-    """Returns the metrics of runs, which are columns of `Result.runs`."""
+    """Returns the metrics.
+
+    Those of runs are columns of `Result.runs` by their names (`metric.name in result.runs`). Those of flows and links have the name of the
+    flow or the link before theirs: `flow1.throughput_share`, `bottleneck.mean_packets`. Some have both (`throughput_bps`,
+    `flow1.throughput_bps`). Those that compare two results, such as `harm` ("of two results" in `docs/metrics.md`), are no columns.
+    """
     return [Metric(*row) for row in _cwnd.metrics()]
 
 

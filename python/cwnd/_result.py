@@ -66,8 +66,10 @@ class Result:
 
     @cached_property
     def runs(self) -> Table:
-        """One row a run: a column for each axis, `repeat`, `seed`, `state`, all metrics (SI units; `cwnd.metrics()`; NaN where there is none),
-        and all settings."""
+        """One row a run: a column for each axis, `repeat`, `seed`, `state`, all metrics of runs (SI units; `cwnd.metrics()`; NaN where
+        there is none), those of flows and links as far as runs have them (`flow1.rtt_mean_s`, `bottleneck.mean_packets`), and the settings that
+        have a value. A quantity has a second column with its number, in the unit in which it is shown (`rate_value` is in Mbit/s). Settings
+        that no run states and that have no value then, such as `jitter`, have no column."""
         return self._native.runs()
 
     @cached_property

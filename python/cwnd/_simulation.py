@@ -15,12 +15,16 @@ WITHOUT_MEANING = {
     "repeats": "it is one run: give `seed`, or use `cwnd.compare`",
     "sample": "it records nothing over time: halt it with `run_until` and read `flow` and `queue`, or use `cwnd.compare`",
     "save": "its results are not stored: use `cwnd.compare`",
+    "directory": "its results are not stored: use `cwnd.compare`",
+    "executor": "it runs in the thread that calls it",
     "threads": "it runs in the thread that calls it",
     "jobs": "it runs in the thread that calls it",
     "memory": "only `cwnd.compare` and `Study.run` have a limit",
     "progress": "`now` is the time that it has reached",
 }
-"""Arguments of `cwnd.compare` that one simulation cannot follow, with the reason."""
+"""Arguments of `cwnd.compare` and `Study.run` that one simulation cannot follow, with the reason."""
+ARGUMENTS = ("seed", "cell", "repeat")
+"""Keywords of a simulation that are no settings."""
 
 
 class Simulation:
@@ -67,7 +71,7 @@ class Simulation:
             study = algorithm
         else:
             named = [] if algorithm is None else [algorithm]
-            study = comparison(named, seed=1 if seed is None else seed, settings=settings)
+            study = comparison(named, seed=1 if seed is None else seed, settings=settings, arguments=ARGUMENTS)
         if cell is None and len(study) > 1:
             raise InputError(ambiguous(study, algorithm))
         self._native = _cwnd.Simulation(study._native, 0 if cell is None else cell, repeat)

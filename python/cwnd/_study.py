@@ -30,10 +30,15 @@ INSTEAD = {
     "open": "`result.report()` writes the report and returns its path",
     "quiet": "give `progress=False`",
     "jobs": "give `threads`",
+    "executor": "`Study.run` takes it: make a `cwnd.Study`",
+    "directory": "`save` is the directory in which a comparison keeps its results",
+    "no-fast-path": "the command `cwnd compare --no-fast-path` has it; the results are the same",
     "algorithm": "give the algorithms as the first argument",
     "help": "`help(cwnd.compare)` and `cwnd.settings()` say what there is",
 }
-"""Flags of the command that are no settings, with what takes their place."""
+"""Flags of the command and arguments of `Study.run` that are no settings, with what takes their place."""
+ARGUMENTS = ("seed", "repeats", "sample", "save", "threads", "memory", "progress")
+"""Keywords of `compare` that are no settings."""
 
 
 @dataclass(frozen=True)
@@ -248,8 +253,9 @@ def compare(
     `algorithms` are names, perhaps with parameters ("agile-sd:lambda_max=4"), or classes; `mix="cubic*2,bbr3*2"` is a run of several.
     Settings are the command line's: `rate`, `rtt`, `buffer`, `flows`, `duration`, … (`cwnd.settings()`). `sample` is the time between
     samples of all runs. Without it the first repeat of each is sampled at a tenth of the shortest base round-trip time, or so much less
-    often that there are at most 5,000 times; and nothing is if that would be more than a million samples. `save` is a directory in which
-    results are kept. `threads` and `memory` are as in `Study.run`.
+    often that there are at most 5,000 times. Then no run is sampled if one would have more than 100,000 samples (one a flow at each time),
+    or one repeat of all together more than a million. `save` is a directory in which results are kept. `threads` and `memory` are as in
+    `Study.run`.
 
     Raises `InputError` if something is wrong, with what would be right.
     """
@@ -267,21 +273,33 @@ def comparison(
     settings: Mapping[str, Any],
     repeats: int = 1,
     sample: str | float | None = None,
+    arguments: Sequence[str] = ARGUMENTS,
 ) -> Study:
-    """Makes the study of a comparison, from the command line's words."""
+    """Makes the study of a comparison, from the command line's words. `arguments` are keywords of the caller that are no settings."""
     names = Names()
-    arguments = [names.name(one) for one in algorithms]
+    words = [names.name(one) for one in algorithms]
     for key, value in settings.items():
-        flag = _words.key(key)
-        if flag in INSTEAD:
-            raise _cwnd.InputError(f"{key}: this is no setting: {INSTEAD[flag]}")
+        refuse_keyword(key, arguments)
         for one in several(key, value):
-            arguments += [f"--{flag}", _words.word(key, setting(key, one, names))]
+            words += [f"--{_words.key(key)}", _words.word(key, setting(key, one, names))]
     if sample is not None:
-        arguments += ["--sample", _words.word("duration", sample)]
-    arguments += ["--seed", str(seed), "--repeats", str(repeats)]
-    native = _cwnd.Study("compare", "compare", _cwnd.comparison(arguments), names.described())
+        words += ["--sample", _words.word("duration", sample)]
+    words += ["--seed", str(seed), "--repeats", str(repeats)]
+    native = _cwnd.Study("compare", "compare", _cwnd.comparison(words), names.described())
     return Study._wrap(native, [*names.classes.values()])
+
+
+def refuse_keyword(name: str, arguments: Sequence[str]) -> None:
+    """Refuses a keyword that is no setting, with what was probably meant. The command line would advise on its own flags."""
+    key = _words.key(name)
+    if key in INSTEAD:
+        raise _cwnd.InputError(f"{name}: this is no setting: {INSTEAD[key]}")
+    if key in _words.kinds():
+        return
+    known = [*arguments, *(one.replace("-", "_") for one in _words.kinds() if one not in INSTEAD)]
+    near = _words.nearest(name, known)
+    advice = f"`cwnd.settings()` lists the settings; other arguments are {', '.join(arguments)}"
+    raise _cwnd.InputError(f"{name}: there is no such setting or argument: {advice if near is None else f'did you mean `{near}`?'}")
 
 
 def described(classes: Sequence[type[CongestionControl]]) -> list[_cwnd.AlgorithmClass]:

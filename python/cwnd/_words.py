@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 import numbers
@@ -39,6 +40,13 @@ def by_key(place: str, given: Mapping[str, Any]) -> dict[str, Any]:
             raise _cwnd.InputError(f"{place}: `{spelled[own]}` and `{name}` are the same setting: give one of them")
         found[own], spelled[own] = value, name
     return found
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Returns the keyword that a name was probably meant to be; None if none is near."""
+    # Words of other meanings, such as `bandwidth` and `candidate`, reach 0.7.
+    found = difflib.get_close_matches(name.lower().replace("-", "_"), list(known), 1, 0.72)
+    return found[0] if found else None
 
 
 def plain(value: object) -> object:
@@ -136,7 +144,7 @@ def inline(value: object) -> str:
     if isinstance(value, (int, float)):
         return repr(value)
     if isinstance(value, str):
-        return json.dumps(value)
+        return text(value)
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{quoted(k)} = {inline(v)}" for k, v in value.items()) + " }"
     if isinstance(value, Sequence):
@@ -147,4 +155,12 @@ def inline(value: object) -> str:
 def quoted(name: str) -> str:
     """Writes a key, in quotes if it needs them."""
     plain = name and all(c.isascii() and (c.isalnum() or c in "-_") for c in name)
-    return name if plain else json.dumps(name)
+    return name if plain else text(name)
+
+
+def text(value: str) -> str:
+    """Writes a text as a basic string of TOML. It has the escapes of JSON except surrogate pairs, and may not have U+007F as it is."""
+    surrogate = next((c for c in value if "\ud800" <= c <= "\udfff"), None)
+    if surrogate is not None:
+        raise _cwnd.InputError(f"{value!r} has a lone surrogate, U+{ord(surrogate):04X}: it is no character, and UTF-8 cannot have it")
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

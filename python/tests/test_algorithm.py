@@ -49,6 +49,16 @@ def test_parameters_are_arguments(aimd: type[cwnd.CongestionControl]) -> None:
     assert most.mean > half.mean
 
 
+def test_a_name_with_parameters_goes_beside_its_class(aimd: type[cwnd.CongestionControl]) -> None:
+    half, most = cwnd.compare([aimd, "Aimd@python:beta=0.9"], buffer=20, progress=False, **NETWORK).runs["throughput_bps"]
+    assert most > half
+    axes = {"algorithm": [aimd, "Aimd@python:beta=0.9"]}
+    study = cwnd.Study(title="x", scenario={**NETWORK, "buffer": 20}, axes=axes)
+    assert study.run(progress=False).runs["throughput_bps"].tolist() == [half, most]
+    with pytest.raises(cwnd.InputError, match="there is no algorithm `aimd`"):
+        cwnd.compare([aimd, "Aimd:beta=0.9"], progress=False, **NETWORK)
+
+
 def test_it_runs_beside_others(aimd: type[cwnd.CongestionControl]) -> None:
     study = cwnd.Study.parse(
         'title = "x"\nquestion = "x"\n[scenario]\nmix = "Aimd@python*2,cubic*2"\nrate = "20 Mbit/s"\nduration = "5 s"\n',

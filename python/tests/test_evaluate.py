@@ -4,6 +4,7 @@ import json
 import pathlib
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -29,6 +30,22 @@ def test_what_is_wrong_is_raised(aimd: type[cwnd.CongestionControl], tmp_path: p
         cwnd.evaluate(Broken, section="6.3", quick=True, against=["reno"], out=tmp_path)
     with pytest.raises(cwnd.InputError, match="no section"):
         cwnd.evaluate("cubic", section="9.9", out=tmp_path)
+
+
+def test_references_are_one_algorithm_or_a_list(aimd: type[cwnd.CongestionControl], tmp_path: pathlib.Path) -> None:
+    def reference(against: Any) -> str:
+        name: str = cwnd.evaluate("cubic", section="6.3", quick=True, against=against, out=tmp_path)["reference"]
+        return name
+
+    assert reference("reno") == reference(("reno", "bbr3")) == "newreno"
+    assert reference(aimd) == reference([aimd]) == "Aimd@python"
+    with pytest.raises(cwnd.InputError, match="against: the list is empty"):
+        reference([])
+    for wrong in (3, b"reno", None):
+        with pytest.raises(cwnd.InputError, match="against: is .* it must be a list"):
+            reference(wrong)
+    with pytest.raises(cwnd.InputError, match="3 is no algorithm"):
+        reference(["reno", 3])
 
 
 CLASS = """

@@ -1,5 +1,6 @@
 """What `compare` and `Study` take, and what they refuse."""
 
+import inspect
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import cwnd
+from cwnd._study import ARGUMENTS
 
 NETWORK: dict[str, Any] = {"rate": "20 Mbit/s", "rtt": "40 ms", "duration": "2 s"}
 
@@ -60,6 +62,26 @@ def test_flags_that_are_no_settings_say_what_to_use() -> None:
             cwnd.Simulation("cubic", **{flag: True})
 
 
+def test_an_unknown_keyword_is_answered_with_keywords() -> None:
+    for wrong, meant in {"buffr": "buffer", "warmup": "warm_up", "Rate": "rate", "ack-thining": "ack_thinning", "sampel": "sample"}.items():
+        refused(f"^{wrong}: there is no such setting or argument: did you mean `{meant}`\\?$", **{wrong: 1})
+    refused("^verbose: .*: `cwnd.settings\\(\\)` lists the settings; other arguments are seed, repeats, sample", verbose=True)
+    refused("^executor: this is no setting: `Study.run` takes it", executor="processes:2")
+    refused("^directory: this is no setting: `save` is the directory", directory="x")
+    refused("^no_fast_path: this is no setting: the command", no_fast_path=True)
+    with pytest.raises(cwnd.InputError, match="^seeed: .* did you mean `seed`"):
+        cwnd.Simulation("cubic", seeed=1)
+    with pytest.raises(cwnd.InputError, match="^verbose: .* other arguments are seed, cell, repeat$"):
+        cwnd.Simulation("cubic", verbose=True)
+    with pytest.raises(cwnd.InputError, match="^executor: a simulation does not take it"):
+        cwnd.Simulation("cubic", executor="processes:2")
+
+
+def test_all_keywords_of_compare_are_proposed() -> None:
+    arguments = [one.name for one in inspect.signature(cwnd.compare).parameters.values() if one.kind is one.KEYWORD_ONLY]
+    assert sorted(arguments) == sorted(ARGUMENTS)
+
+
 def test_lists_are_not_empty_and_texts_are_no_lists(aimd: type[cwnd.CongestionControl]) -> None:
     for key in ("rtt", "rate", "flows", "mix"):
         refused(f"{key}: the list is empty", **{key: []})
@@ -95,6 +117,21 @@ def test_one_setting_in_two_spellings_is_refused() -> None:
     assert "warm-up = \"1 s\"" in cwnd.Study(title="x", scenario={"algorithm": "cubic", "warm_up": 1}).text
 
 
+@pytest.mark.parametrize("text", ["Speed \U0001f680", "ä\u2028€", "".join(map(chr, range(0x21))) + "\x7f\x80\x9f", "\"'\\", "\U0010ffff"])
+def test_texts_have_all_characters(text: str) -> None:
+    study = cwnd.Study(title=text, scenario={"algorithm": "cubic"}, claims=[], notes=text)
+    assert study.title == text
+    assert cwnd.Study.parse(study.text).title == text
+    with pytest.raises(cwnd.InputError, match="has no key"):
+        cwnd.Study(title="x", scenario={"algorithm": "cubic"}, **{text: 1})
+
+
+def test_a_lone_surrogate_is_no_character() -> None:
+    for document in ({"title": "Speed \ud83d"}, {"title": "x", "notes": ["a", "\udc80"]}, {"title": "x", "\udfff": 1}):
+        with pytest.raises(cwnd.InputError, match=r"has a lone surrogate, U\+D[89A-F]..: it is no character"):
+            cwnd.Study(scenario={"algorithm": "cubic"}, **document)
+
+
 def test_the_directory_of_another_study_is_refused(tmp_path: Path) -> None:
     study = cwnd.Study(title="x", scenario={**NETWORK, "algorithm": "cubic"})
     study.run(tmp_path, progress=False)
@@ -119,6 +156,35 @@ def test_samples_are_of_all_repeats_or_refused() -> None:
     result = cwnd.compare("cubic", repeats=3, sample="100 ms", progress=False, **NETWORK)
     assert set(result.samples["seed"]) == {1, 2, 3}
     assert set(cwnd.compare("cubic", repeats=3, progress=False, **NETWORK).samples["seed"]) == {1}
+
+
+def test_samples_that_nobody_asked_for_are_not_too_many() -> None:
+    """A run has 5,000 times at most, so 20 flows have 100,000 samples."""
+    network = {"rate": "1 Mbit/s", "rtt": "20 ms", "duration": "12 s", "progress": False}
+    assert 99_000 < len(cwnd.compare("cubic", flows=20, **network).samples) <= 100_000
+    assert len(cwnd.compare("cubic", flows=21, **network).samples) == 0
+    assert len(cwnd.compare("cubic", mix="cubic*21", flows=1, **network).samples) == 0, "the other run would not have too many"
+    assert len(cwnd.compare("cubic", flows=21, sample="100 ms", repeats=2, **network).samples) > 0
+    eleven = [f"cubic:beta=0.{number}" for number in range(10, 21)]
+    assert len(cwnd.compare(eleven, flows=20, **network).samples) == 0, "more than a million together"
+
+
+def test_metrics_are_columns_by_what_they_are_of() -> None:
+    runs = cwnd.compare("cubic", progress=False, **NETWORK).runs
+    ends = {column.split(".")[1] for column in runs.columns if "." in column}
+    others = [metric.name for metric in cwnd.metrics() if metric.name not in runs and metric.name not in ends]
+    assert others == ["relative_gain", "bandwidth_stolen_rate", "harm", "harm_of_less"], "those of two results"
+    assert "throughput_share" not in runs and "flow1.throughput_share" in runs
+    assert "mean_packets" not in runs and "bottleneck.mean_packets" in runs
+
+
+def test_settings_are_columns_if_they_have_a_value() -> None:
+    usual = cwnd.compare("cubic", progress=False, **NETWORK).runs
+    assert usual["buffer_value"][0] == 1 and usual["mtu_value"][0] == 1500
+    assert "jitter" not in usual and "bytes" not in usual
+    stated = cwnd.compare("cubic", jitter="uniform:1 ms", bytes="1 MB", progress=False, **NETWORK).runs
+    assert stated["jitter"][0] == "uniform:1 ms" and stated["bytes_value"][0] == 1, "in MB"
+    assert stated["rate_value"][0] == 20 and stated["rtt_value"][0] == 40, "in Mbit/s and ms"
 
 
 def test_what_no_run_has_is_an_empty_column() -> None:

@@ -124,7 +124,7 @@ def test_a_version_is_a_text() -> None:
 def test_errors_say_what_would_be_right() -> None:
     with pytest.raises(cwnd.InputError, match="did you mean `cubic`"):
         cwnd.compare("cubik")
-    with pytest.raises(cwnd.InputError, match="--rate"):
+    with pytest.raises(cwnd.InputError, match="rat: there is no such setting or argument: did you mean `rate`"):
         cwnd.compare("cubic", rat="1 Mbit/s")
     with pytest.raises(cwnd.InputError, match="unknown unit `parsec`"):
         cwnd.compare("cubic", rate="3 parsec")
@@ -216,6 +216,25 @@ def test_plot() -> None:
     assert labels(figure.axes[0]) == ["flow 1", "flow 2"]
     with pytest.raises(ValueError, match="there are throughput"):
         result.plot(["speed"])
+
+
+def test_a_pane_has_the_samples_of_its_cell_where_others_are_skipped() -> None:
+    pytest.importorskip("matplotlib")
+    result = cwnd.Study(
+        title="x",
+        scenario=NETWORK,
+        axes={"algorithm": ["cubic", "bbr3"], "buffer": ["1 BDP", "2 BDP"]},
+        skip=[{"algorithm": "cubic", "buffer": "2 BDP"}],
+        repeats=2,
+        sample="100 ms",
+    ).run(progress=False)
+    samples = result.samples
+    panes = result.plot(["cwnd"], repeat=1).axes
+    assert [pane.get_title() for pane in panes] == ["cubic, 1 BDP", "bbr3, 1 BDP", "bbr3, 2 BDP"]
+    for pane, (algorithm, buffer) in zip(panes, [("cubic", "1 BDP"), ("bbr3", "1 BDP"), ("bbr3", "2 BDP")]):
+        own = (samples["algorithm"] == algorithm) & (samples["buffer"] == buffer) & (samples["seed"] == 2)
+        (line,) = pane.lines
+        assert np.array_equal(line.get_ydata(), samples["cwnd"][own])
 
 
 def labels(pane: Any) -> list[str]:
