@@ -25,8 +25,8 @@ use std::{
     time::Duration,
 };
 
-/// Between looks for Ctrl-C.
-const LOOKS: Duration = Duration::from_millis(50);
+/// How often it checks for Ctrl-C.
+const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
 /// Does what `cwnd evaluate` does with these arguments, and returns the ledger as JSON. The algorithm may be one of the classes.
 #[pyfunction]
@@ -62,7 +62,7 @@ fn until_interrupted<T: Send>(work: impl FnOnce() -> T + Send, stop: &AtomicBool
             let _ = ended.send(());
             done
         });
-        while end.recv_timeout(LOOKS) == Err(RecvTimeoutError::Timeout) {
+        while end.recv_timeout(SIGNAL_CHECK) == Err(RecvTimeoutError::Timeout) {
             if let Err(error) = Python::attach(|py| py.check_signals()) {
                 stop.store(true, Ordering::Relaxed);
                 interrupted.get_or_insert(error);

@@ -18,7 +18,7 @@ pub type AtEnd = Arc<dyn Fn() + Send + Sync>;
 
 /// For how long a helper looks for the next phase before it sleeps. In a virtual machine it takes about 60 microseconds to wake it; while
 /// 1,000 flows of the ns2 stack run, one link of a phase takes 130 microseconds longer than the other.
-const LOOKS_FOR: Duration = Duration::from_micros(200);
+const SPIN_TIME: Duration = Duration::from_micros(200);
 /// How often it looks between two looks at the clock.
 const LOOKS: u32 = 50;
 /// How often the asking thread looks whether all is done before it lets others run.
@@ -136,7 +136,7 @@ impl Shared {
             let begin = Instant::now();
             let begins = || self.phase.load(Ordering::Acquire) != seen;
             while !begins_soon(begins) {
-                if begin.elapsed() > LOOKS_FOR {
+                if begin.elapsed() > SPIN_TIME {
                     self.sleep(seen);
                 }
             }
@@ -175,7 +175,7 @@ impl Shared {
     }
 }
 
-/// Looks some times whether something begins.
+/// Checks a number of times whether something begins.
 fn begins_soon(begins: impl Fn() -> bool) -> bool {
     (0..LOOKS).any(|_| {
         std::hint::spin_loop();
