@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from . import _cwnd, _words
@@ -108,8 +108,11 @@ def digest_of(cls: type[CongestionControl]) -> str | None:
 class Names:
     """Replaces classes by names, and collects them."""
 
-    def __init__(self) -> None:
+    def __init__(self, classes: Sequence[type[CongestionControl]] = ()) -> None:
+        """Begins with classes that texts name: `Name@python`."""
         self.classes: dict[str, type[CongestionControl]] = {}
+        for cls in classes:
+            self.name(cls)
 
     def name(self, thing: object) -> str:
         """Returns the name of an algorithm: a text stays as it is, and a class gets its name."""

@@ -21,10 +21,11 @@ def evaluate(
     against: References = ("cubic", "reno", "bbr3"),
     out: str | os.PathLike[str] | None = None,
     threads: int | None = None,
+    classes: Sequence[type[CongestionControl]] = (),
 ) -> dict[str, Any]:
     """Evaluates an algorithm by RFC 9743, as `cwnd evaluate` does, and returns the ledger.
 
-    `algorithm` is a name, perhaps with parameters, or a class. `section` limits it to a section of the RFC ("5.2.1"), `quick` to a part
+    `algorithm` is a name, perhaps with parameters, or a class; with parameters a class of `classes` is "Name@python:beta=0.7". `section` limits it to a section of the RFC ("5.2.1"), `quick` to a part
     of the cells and fewer repeats. `against` is an algorithm or a list of them: verdicts compare with the first, and the others are shown
     alongside it. The page (`index.html`), the ledger (`ledger.json`) and the results are kept in `out`, by default
     `results/rfc9743/ALGORITHM`; what is there is not run again. With a section, or with other references, the names of both
@@ -34,7 +35,7 @@ def evaluate(
 
     Raises `InputError` if something is wrong, `RunError` if a run failed, or what a class raised.
     """
-    names = Names()
+    names = Names(classes)
     arguments = [names.name(algorithm), "--quiet", "--against", ",".join(references(against, names))]
     if section is not None:
         arguments += ["--section", section]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from . import _cwnd, _words
@@ -23,7 +24,7 @@ WITHOUT_MEANING = {
     "progress": "`now` is the time that it has reached",
 }
 """Arguments of `cwnd.compare` and `Study.run` that one simulation cannot follow, with the reason."""
-ARGUMENTS = ("seed", "cell", "repeat")
+ARGUMENTS = ("seed", "cell", "repeat", "classes")
 """Keywords of a simulation that are no settings."""
 
 
@@ -50,11 +51,13 @@ class Simulation:
         seed: int | None = None,
         cell: int | None = None,
         repeat: int = 0,
+        classes: Sequence[type[CongestionControl]] = (),
         **settings: Any,
     ) -> None:
         """Begins a run of an algorithm with settings as `cwnd.compare` takes them and a seed (1 if not given), or a cell and repeat of a
         study, counted from 0, with the study's own settings and seeds. Without an algorithm, `mix`, `flow` or `short_flows` has the flows:
-        `cwnd.Simulation(mix="cubic*2,bbr3*2")`. `cell` may be left out if there is only one.
+        `cwnd.Simulation(mix="cubic*2,bbr3*2")`. `cell` may be left out if there is only one. `classes` are algorithms that texts call
+        `Name@python`.
 
         Raises `InputError` if there is no such algorithm, setting or network, if an argument has no meaning for one simulation, or if
         there are several cells and none is chosen; and `IndexError` if there is no such cell or repeat.
@@ -63,7 +66,7 @@ class Simulation:
             if (reason := WITHOUT_MEANING.get(_words.key(name))) is not None:
                 raise InputError(f"{name}: a simulation does not take it, because {reason}")
         if isinstance(algorithm, Study):
-            given = [*settings, *(["seed"] if seed is not None else [])]
+            given = [*settings, *(["seed"] if seed is not None else []), *(["classes"] if classes else [])]
             if given:
                 raise InputError(
                     f"{', '.join(given)}: the study says it already; give its `cell` and `repeat` alone, or an algorithm with settings"
@@ -71,7 +74,7 @@ class Simulation:
             study = algorithm
         else:
             named = [] if algorithm is None else [algorithm]
-            study = comparison(named, seed=1 if seed is None else seed, settings=settings, arguments=ARGUMENTS)
+            study = comparison(named, seed=1 if seed is None else seed, settings=settings, arguments=ARGUMENTS, classes=classes)
         if cell is None and len(study) > 1:
             raise InputError(ambiguous(study, algorithm))
         self._native = _cwnd.Simulation(study._native, 0 if cell is None else cell, repeat)

@@ -37,7 +37,7 @@ INSTEAD = {
     "help": "`help(cwnd.compare)` and `cwnd.settings()` say what there is",
 }
 """Flags of the command and arguments of `Study.run` that are no settings, with what takes their place."""
-ARGUMENTS = ("seed", "repeats", "sample", "save", "threads", "memory", "progress")
+ARGUMENTS = ("seed", "repeats", "sample", "save", "threads", "memory", "progress", "classes")
 """Keywords of `compare` that are no settings."""
 
 
@@ -80,17 +80,19 @@ class Study:
         metrics: Sequence[str] | None = None,
         sample: str | float | None = None,
         name: str = "study",
+        classes: Sequence[type[CongestionControl]] = (),
         **tables: Any,
     ) -> None:
         """Makes a study of Python values.
 
         `scenario` holds settings (`cwnd.settings()`) that all runs share; `axes` those that differ, with their values: every
-        combination is run. `sample` is the time between samples of all runs; without it nothing is recorded over time. Other keys of
+        combination is run. `sample` is the time between samples of all runs; without it nothing is recorded over time. `classes` are
+        algorithms that texts call `Name@python`, such as a mix, or with parameters: "Name@python:beta=0.7". Other keys of
         study files (`figures`, `tables`, `claims`, …) are lists of dicts, as in the file.
 
         Raises `InputError` with everything that is wrong.
         """
-        names = Names()
+        names = Names(classes)
         own_run = tables.pop("run", {})
         for key in ("repeats", "seed", "metrics"):
             if key in own_run:
@@ -246,11 +248,13 @@ def compare(
     threads: int | None = None,
     memory: str | int | None = None,
     progress: Progress = True,
+    classes: Sequence[type[CongestionControl]] = (),
     **settings: Any,
 ) -> Result:
     """Runs algorithms over the same network, and returns the results: what `cwnd compare` does.
 
-    `algorithms` are names, perhaps with parameters ("agile-sd:lambda_max=4"), or classes; `mix="cubic*2,bbr3*2"` is a run of several.
+    `algorithms` are names, perhaps with parameters ("agile-sd:lambda_max=4"), or classes; `mix="cubic*2,bbr3*2"` is a run of several. Texts
+    name a class as `Name@python` if `classes` has it: `compare([], mix="Name@python*2,cubic*2", classes=[Name])`.
     Settings are the command line's: `rate`, `rtt`, `buffer`, `flows`, `duration`, … (`cwnd.settings()`). `sample` is the time between
     samples of all runs. Without it the first repeat of each is sampled at a tenth of the shortest base round-trip time, or so much less
     often that there are at most 5,000 times. Then no run is sampled if one would have more than 100,000 samples (one a flow at each time),
@@ -262,7 +266,7 @@ def compare(
     named = list(algorithms) if isinstance(algorithms, Sequence) and not isinstance(algorithms, str) else [algorithms]
     if save is not None and os.fspath(save) == "":
         raise _cwnd.InputError("save: is empty; name a directory, or leave it out to keep results in memory")
-    study = comparison(named, seed=seed, repeats=repeats, sample=sample, settings=settings)
+    study = comparison(named, seed=seed, repeats=repeats, sample=sample, settings=settings, classes=classes)
     return study.run(save, threads=threads, memory=memory, progress=progress)
 
 
@@ -274,9 +278,10 @@ def comparison(
     repeats: int = 1,
     sample: str | float | None = None,
     arguments: Sequence[str] = ARGUMENTS,
+    classes: Sequence[type[CongestionControl]] = (),
 ) -> Study:
     """Makes the study of a comparison, from the command line's words. `arguments` are keywords of the caller that are no settings."""
-    names = Names()
+    names = Names(classes)
     words = [names.name(one) for one in algorithms]
     for key, value in settings.items():
         refuse_keyword(key, arguments)
@@ -304,10 +309,7 @@ def refuse_keyword(name: str, arguments: Sequence[str]) -> None:
 
 def described(classes: Sequence[type[CongestionControl]]) -> list[_cwnd.AlgorithmClass]:
     """Describes classes to the simulator."""
-    names = Names()
-    for cls in classes:
-        names.name(cls)
-    return names.described()
+    return Names(classes).described()
 
 
 def several(key: str, value: object) -> Sequence[object]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -351,3 +352,38 @@ def test_no_run_goes_on_after_a_stop() -> None:
         before = time.process_time()
         time.sleep(0.5)
         assert time.process_time() - before < 0.25
+
+
+def test_texts_name_a_class_that_is_given(tmp_path: Path) -> None:
+    """With parameters, in a mix, in a study, in a simulation, in an evaluation."""
+
+    class Factor(cwnd.CongestionControl):
+        def __init__(self, beta: float = 0.5) -> None:
+            self.beta = beta
+
+        def on_ack(self, window: cwnd.Window, ack: cwnd.Ack) -> None:
+            window.cwnd += ack.acked / (1 if window.in_slow_start else window.cwnd)
+
+        def on_congestion(self, window: cwnd.Window, event: cwnd.Congestion) -> None:
+            window.ssthresh = self.beta * window.cwnd
+
+    path: dict[str, Any] = {"rate": "10 Mbit/s", "rtt": "20 ms", "duration": "5 s"}
+    gentle = "Factor@python:beta=0.9"
+    alone = cwnd.compare([Factor, gentle], progress=False, classes=[Factor], **path)
+    assert alone.labels == ["Factor@python", "Factor@python:beta=0.9"]
+    assert alone.runs["congestion_events"][0] < alone.runs["congestion_events"][1]
+    mix = "Factor@python*2,cubic"
+    mixed = cwnd.compare([], mix=mix, progress=False, classes=[Factor], **path)
+    assert list(mixed.flows["algorithm"]) == ["Factor@python", "Factor@python", "cubic"]
+    study = cwnd.Study(title="Mixed", scenario={**path, "mix": mix}, classes=[Factor])
+    assert study.run(progress=False).runs["goodput_bps"][0] == mixed.runs["goodput_bps"][0]
+    simulation = cwnd.Simulation(mix=mix, classes=[Factor], **path)
+    simulation.run_until("5 s")
+    assert simulation.outcome()["goodput_bps"] == mixed.runs["goodput_bps"][0]
+    assert cwnd.conformance(gentle, classes=[Factor]).algorithm == gentle
+    ledger = cwnd.evaluate(gentle, section="5.2.1", quick=True, out=tmp_path / "out", classes=[Factor])
+    assert ledger["candidate"] == gentle
+    with pytest.raises(cwnd.InputError, match=r"give the class to the call there, `classes=\[Factor\]`"):
+        cwnd.compare(gentle, progress=False, **path)
+    with pytest.raises(cwnd.InputError, match="classes: the study says it already"):
+        cwnd.Simulation(study, classes=[Factor])

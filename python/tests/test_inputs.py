@@ -71,7 +71,7 @@ def test_an_unknown_keyword_is_answered_with_keywords() -> None:
     refused("^no_fast_path: this is no setting: the command", no_fast_path=True)
     with pytest.raises(cwnd.InputError, match="^seeed: .* did you mean `seed`"):
         cwnd.Simulation("cubic", seeed=1)
-    with pytest.raises(cwnd.InputError, match="^verbose: .* other arguments are seed, cell, repeat$"):
+    with pytest.raises(cwnd.InputError, match="^verbose: .* other arguments are seed, cell, repeat, classes$"):
         cwnd.Simulation("cubic", verbose=True)
     with pytest.raises(cwnd.InputError, match="^executor: a simulation does not take it"):
         cwnd.Simulation("cubic", executor="processes:2")

@@ -17,8 +17,8 @@ pub fn registered(spec: &AlgorithmSpec) -> Result<Box<dyn CongestionControl>, St
     }
     if let Some(class) = spec.name.strip_suffix("@python") {
         return Err(format!(
-            "`{spec}` is a class of a Python program, and is run by that alone: pass `{class}` to `cwnd.compare` or \
-             `Study.run` there"
+            "`{spec}` is a class of a Python program, and is run by that alone: give the class to the call there, \
+             `classes=[{class}]`"
         ));
     }
     if let Some(owner) = Transport::owner_of(&spec.name) {
