@@ -91,6 +91,9 @@ def described(cls: type[CongestionControl], *known: str | None) -> _cwnd.Algorit
     if not isinstance(shown, Mapping):
         shown = _words.values(f"{cls.__name__}.observables", shown)
     observables = list(shown.items()) if isinstance(shown, Mapping) else [(name, "") for name in shown]
+    for texts in observables:
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError(f"{cls.__name__}.observables is {cls.observables!r}; it must be names of attributes, or names with their units")
     methods = [name for name in EVENTS if callable(getattr(cls, name, None))]
     return _cwnd.AlgorithmClass(cls, name_of(cls), source, observables, methods)
 

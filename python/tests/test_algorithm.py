@@ -387,3 +387,21 @@ def test_texts_name_a_class_that_is_given(tmp_path: Path) -> None:
         cwnd.compare(gentle, progress=False, **path)
     with pytest.raises(cwnd.InputError, match="classes: the study says it already"):
         cwnd.Simulation(study, classes=[Factor])
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "valid"),
+    [
+        ("rate_samples", "yes", "is 'yes'; it can be True or False"),
+        ("pacing", 1, "is 1; it can be True or False"),
+        ("owns_recovery", None, "is None; it can be True or False"),
+        ("ecn", True, "is True; it can be None, \"classic\" or \"exact\""),
+        ("ecn", "accurate", "is 'accurate'; it can be None, \"classic\" or \"exact\""),
+        ("observables", [1], r"is \[1\]; it must be names of attributes, or names with their units"),
+        ("observables", {"epochs": 1}, r"is {'epochs': 1}; it must be names"),
+    ],
+)
+def test_a_wrong_attribute_of_a_class_is_named(aimd: type[cwnd.CongestionControl], attribute: str, value: object, valid: str) -> None:
+    wrong = type("Wrong", (aimd,), {attribute: value})
+    with pytest.raises(TypeError, match=f"^Wrong.{attribute} {valid}"):
+        cwnd.compare(wrong, progress=False, **NETWORK)

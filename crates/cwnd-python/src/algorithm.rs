@@ -65,15 +65,23 @@ impl AlgorithmClass {
                 return Err(PyTypeError::new_err(format!("{name} needs a method `{needed}`")));
             }
         }
-        let switch = |attribute: &str| class.getattr(attribute)?.extract::<bool>();
-        let ecn = match class.getattr("ecn")?.extract::<Option<String>>()?.as_deref() {
-            None => None,
-            Some("classic") => Some(EcnMode::Classic),
-            Some("exact") => Some(EcnMode::Exact),
-            Some(other) => {
-                let message = format!("{name}.ecn is {other:?}; it can be None, \"classic\" or \"exact\"");
-                return Err(PyTypeError::new_err(message));
-            }
+        let wrong = |attribute: &str, value: &Bound<'_, PyAny>, valid: &str| {
+            let class = name.trim_end_matches("@python");
+            value.repr().map_or_else(
+                |error| error,
+                |shown| PyTypeError::new_err(format!("{class}.{attribute} is {shown}; it can be {valid}")),
+            )
+        };
+        let switch = |attribute: &str| {
+            let value = class.getattr(attribute)?;
+            value.extract::<bool>().map_err(|_| wrong(attribute, &value, "True or False"))
+        };
+        let ecn = class.getattr("ecn")?;
+        let ecn = match ecn.extract::<Option<String>>().ok().as_ref().map(Option::as_deref) {
+            Some(None) => None,
+            Some(Some("classic")) => Some(EcnMode::Classic),
+            Some(Some("exact")) => Some(EcnMode::Exact),
+            _ => return Err(wrong("ecn", &ecn, "None, \"classic\" or \"exact\"")),
         };
         let needs = Needs {
             rate_samples: switch("rate_samples")?,
