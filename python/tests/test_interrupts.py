@@ -77,6 +77,20 @@ if __name__ == "__main__":
     assert time.monotonic() - begin < 10, "it waited for the run"
 
 
+def test_packets_that_are_recorded_end_with_an_interrupt() -> None:
+    result = cwnd.compare("cubic", rate="500 Mbit/s", rtt="20 ms", duration="200 s", progress=False)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    begin = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        result.packets()
+    took = time.monotonic() - begin
+    part = cwnd.compare("cubic", rate="500 Mbit/s", rtt="20 ms", duration="10 s", progress=False)
+    begin = time.monotonic()
+    part.packets()
+    assert took < 10 * (time.monotonic() - begin), "all packets were recorded first"
+
+
 def test_a_simulation_is_looked_at_while_another_thread_runs_it() -> None:
     simulation = cwnd.Simulation(Aimd, rate="20 Mbit/s", rtt="40 ms")
     thread = threading.Thread(target=simulation.run_until, args=("60 s",), daemon=True)

@@ -3,9 +3,10 @@
 use crate::engine::Classes;
 use crate::errors;
 use crate::raised::caught;
+use crate::simulation::STEP;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt64Array};
 use cwnd_capture::default_points;
-use cwnd_scenario::Scenario;
+use cwnd_scenario::{Scenario, Time};
 use cwnd_sim::{
     Options, Simulation,
     watch::{End, PacketEvent, PacketObserver, Point},
@@ -16,21 +17,33 @@ use std::sync::Arc;
 /// Runs a scenario once more, and returns what passed the two ends of its bottleneck and of the link against it.
 ///
 /// # Errors
-/// If it cannot be run.
+/// If it cannot be run, or Ctrl-C was pressed.
 pub fn columns(scenario: &Scenario, classes: &Classes) -> PyResult<Vec<(String, ArrayRef)>> {
     let links = default_points(scenario).into_iter().map(|point| point.link);
     let ends = |link| [Point { link, end: End::Enter }, Point { link, end: End::Leave }];
     let points: Vec<Point> = links.flat_map(ends).collect();
     let options = Options { points: points.clone(), ..Options::default() };
     let mut recorded = Recorded { points, rows: Vec::new() };
+    let mut interrupted = None;
     caught(|| {
         let mut simulation = Simulation::with_options(scenario, &|spec| classes.build(spec), &options)?;
-        simulation.run_observed(scenario.duration, &mut recorded);
+        // In steps, so that Ctrl-C is seen.
+        while simulation.now() < scenario.duration {
+            if let Err(error) = Python::attach(|py| py.check_signals()) {
+                interrupted = Some(error);
+                return Ok(());
+            }
+            let next = Time(simulation.now().0.saturating_add(STEP.0));
+            simulation.run_observed(next.min(scenario.duration), &mut recorded);
+        }
         simulation.end_observation(&mut recorded);
         simulation.failure().map_or(Ok(()), Err)
     })
     .and_then(|done| done)
     .map_err(errors::engine)?;
+    if let Some(error) = interrupted {
+        return Err(error);
+    }
     let rows = &recorded.rows;
     let link = |row: &Row| Some(scenario.network.links[recorded.points[row.point].link].name.clone());
     let end = |row: &Row| match recorded.points[row.point].end {

@@ -209,8 +209,8 @@ impl Simulation {
     }
 }
 
-/// How far it runs before it looks for Ctrl-C.
-const STEP: Time = Time::from_millis(1_000);
+/// How far a simulation runs before Ctrl-C is looked for.
+pub const STEP: Time = Time::from_millis(1_000);
 
 impl Simulation {
     /// Works with the simulation.
