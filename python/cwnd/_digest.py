@@ -162,7 +162,11 @@ class Digest:
 
     def add_function(self, function: types.FunctionType) -> None:
         """Adds a function: its source, which may be elsewhere than that of its class, and what it has taken from around it."""
-        inner = inspect.unwrap(function)
+        try:
+            inner = inspect.unwrap(function)
+        except ValueError as error:
+            # It wraps itself.
+            raise Unknown(function) from error
         try:
             self.text("function", function.__qualname__, *_source.of_code(code_of(inner)))
         except Unknown:
@@ -218,10 +222,10 @@ def code_of(function: Any) -> types.CodeType:
 
 
 def functions(cls: type) -> dict[str, Any]:
-    """Returns the functions that an enumeration defines itself, and not those that `enum` gives it."""
+    """Returns the functions of an enumeration, except those that `enum` gives it."""
     found = {}
     for name, value in vars(cls).items():
         function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
-        if isinstance(function, types.FunctionType) and function.__module__ == cls.__module__:
+        if isinstance(function, types.FunctionType) and function.__module__ not in PYTHONS:
             found[name] = value
     return found

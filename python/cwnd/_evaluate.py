@@ -33,6 +33,8 @@ def evaluate(
 
     `ledger["rows"]` has the sections, each with its verdict and criteria (docs/reference/evaluation.schema.json).
 
+    Evaluations of several threads run one after the other.
+
     Raises `InputError` if something is wrong, `RunError` if a run failed, or what a class raised.
     """
     names = Names(classes)

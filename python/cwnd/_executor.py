@@ -210,9 +210,9 @@ def made(executor: Executor | str) -> Iterator[Executor]:
     try:
         yield own_one
     except BaseException:
-        # Nobody wants what its workers still do, and the interpreter would wait for them at its end. A thread cannot be ended.
+        # What its workers still do is no longer needed, and the interpreter would wait for it at its end. A thread cannot be ended.
         if isinstance(own_one, ProcessExecutor):
             own_one.terminate()
-        own_one.shutdown(wait=False, cancel_futures=True)
+        own_one.shutdown(wait=False)
         raise
     own_one.shutdown(wait=False)

@@ -61,7 +61,7 @@ def in_file(text: str, features: int) -> dict[tuple[int, str], set[str]]:
 
 
 def within(code: types.CodeType) -> Iterator[types.CodeType]:
-    """Code with all code inside it."""
+    """Returns code and all code inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -69,7 +69,7 @@ def within(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def last_line(code: types.CodeType) -> int:
-    """The last line that code was compiled from."""
+    """Returns the last line that code was compiled from."""
     return max((line for one in within(code) for _, _, line in one.co_lines() if line is not None), default=code.co_firstlineno)
 
 

@@ -82,6 +82,8 @@ const QUEUES: [string, string][] = [
 
 export class Form {
   private outputs: (() => void)[] = [];
+  /** Moves the sliders. */
+  private moves: (() => void)[] = [];
 
   constructor(
     private readonly form: HTMLFormElement,
@@ -96,8 +98,15 @@ export class Form {
   show(preset: string): void {
     const focused = document.activeElement?.id;
     this.outputs = [];
+    this.moves = [];
     this.form.replaceChildren(this.presets(preset), this.path(), this.flows(), this.more());
     if (focused) document.getElementById(focused)?.focus();
+  }
+
+  /** Moves the sliders to the values of the setup. The other controls stay: somebody may be typing. */
+  follow(): void {
+    this.moves.forEach((move) => move());
+    this.refresh();
   }
 
   /** Shows again what follows from the setup. */
@@ -165,7 +174,9 @@ export class Form {
         if (slider.value(setup) !== before) this.changes.live(slider.key, slider.value(setup));
       },
     });
-    input.value = String(position(slider.get(this.setup())));
+    const move = () => (input.value = String(position(slider.get(this.setup()))));
+    move();
+    this.moves.push(move);
     this.outputs.push(show);
     const parts: HTMLElement[] = [make("label", { for: slider.key }, slider.label), output, input];
     const instead = insteadOf(this.setup(), slider.key);

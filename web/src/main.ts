@@ -35,6 +35,8 @@ class Bench {
   private stale = false;
   /** Whether the run repeats changes, which the sliders follow. */
   private repeats = false;
+  /** The time to which a run that has begun again goes as fast as it can. */
+  private until = 0;
   private shownTime = 0;
   private readonly charts = charts(() => (this.stale = true));
   private readonly picture = new PathPicture(byId<HTMLCanvasElement>("path"));
@@ -131,9 +133,8 @@ class Bench {
 
   /** Repeats the run with its changes. */
   private again(): void {
-    Object.assign(this.setup, this.atBegin);
-    this.form.show(this.preset);
     this.open(0);
+    this.showSliders(0);
     this.begin();
   }
 
@@ -239,15 +240,16 @@ class Bench {
 
   private live(key: string, value: string): void {
     const run = this.run;
-    if (!run || run.now === 0 || run.finished || !run.series.description) {
+    const now = Math.max(run?.now ?? 0, this.until);
+    if (!run || now === 0 || run.finished || !byId("problems").hidden) {
       this.setup.changes = [];
       this.open(0);
       return this.goOn();
     }
     run.halt();
     // What the worker was asked for before comes first, so the change may come later than the page's present time.
-    const change = { at: microseconds(run.now), key, value };
-    if (this.repeats) {
+    const change = { at: microseconds(now), key, value };
+    if (this.repeats || run.now < now) {
       // From here on the run is another one than the one that is repeated.
       this.setup.changes = this.setup.changes.filter(({ at }) => at <= change.at);
       this.note(change);
@@ -301,6 +303,7 @@ class Bench {
     this.run?.end();
     if (this.setup.changes.length === 0) this.atBegin = sliders(this.setup);
     this.repeats = this.setup.changes.some((change) => change.at > until);
+    this.until = until;
     this.form.refresh();
     this.url();
     byId("problems").hidden = true;
@@ -338,12 +341,11 @@ class Bench {
   }
 
   /** Shows the sliders as they are in a run that repeats changes. */
-  private showSliders(run: Run): void {
-    const past = this.setup.changes.filter((change) => change.at <= microseconds(run.now));
+  private showSliders(now: number): void {
+    const past = this.setup.changes.filter((change) => change.at <= microseconds(now));
     this.repeats = past.length < this.setup.changes.length;
-    const before = JSON.stringify(sliders(this.setup));
     Object.assign(this.setup, afterChanges({ ...this.begun, changes: past }));
-    if (JSON.stringify(sliders(this.setup)) !== before) this.form.show(this.preset);
+    this.form.follow();
   }
 
   /** The setting with the sliders as they were at the beginning, followed by their changes. */
@@ -390,7 +392,7 @@ class Bench {
         this.playing = false;
         this.play.textContent = "Play again";
       }
-      if (this.repeats) this.showSliders(run);
+      if (this.repeats && run.now >= this.until) this.showSliders(run.now);
       if (this.stale && run.series.length > 0) this.drawAll(run, passed);
     }
     requestAnimationFrame((next) => this.frame(next));

@@ -103,6 +103,28 @@ export const stories = ({ address, browser }) => {
       assert.match(await page.textContent("#editor .cm-content"), /^titel/);
     },
 
+    async "a link has its own text, whatever was written before"(page) {
+      await open(page);
+      await write(page, SMALL);
+      await status(page, /4 runs/);
+      await page.click("#copy-link");
+      await page.waitForFunction(() => location.hash.startsWith("#study="));
+      const link = await page.evaluate(() => location.hash);
+      await write(page, SMALL.replace("Small", "Changed"));
+      await page.reload();
+      await page.waitForSelector("#editor .cm-content", { timeout: 60000 });
+      assert.match(await page.textContent("#editor .cm-content"), /Changed/);
+      await page.goto("about:blank");
+      await open(page, link);
+      assert.match(await page.textContent("#editor .cm-content"), /Small/);
+      // Into the address of the page that is open.
+      await page.evaluate(() => (location.hash = ""));
+      await page.waitForFunction(() => /A first study|buffer/.test(document.querySelector("#editor .cm-content")?.textContent ?? "") && !/Small/.test(document.querySelector("#editor .cm-content").textContent), null, { timeout: 60000 });
+      await page.evaluate(() => sessionStorage.setItem("cwnd-study", "{"));
+      await page.reload();
+      await ready(page);
+    },
+
     async "a point of a figure is simulated in the report, and in its file without a network"(page) {
       await open(page);
       await ready(page);

@@ -118,6 +118,46 @@ const stories = {
     assert.equal(await page.textContent("output[for=rate]"), "10 Mbit/s");
   },
 
+  async "a slider that is dragged while a run is repeated keeps what came before, and typing is not disturbed"(page) {
+    await page.goto(`${address}#rate=10+Mbit/s&rtt=80+ms&buffer=67&duration=60+s&flow=newreno&@0+s+rate=8+Mbit/s&@2+s+rate=4+Mbit/s&@50+s+per=0.001`);
+    await page.reload();
+    await page.waitForFunction(() => window.cwnd);
+    await page.selectOption("#speed", FAST);
+    await finished(page);
+    await page.selectOption("#speed", "1");
+    await page.click("#play");
+    await page.waitForFunction(() => document.querySelector("output[for=rate]").textContent === "8 Mbit/s");
+    // A half-written line stays, and is not run.
+    await page.locator("details summary").click();
+    await page.locator("#more").pressSequentially("jitter=1 m");
+    await page.waitForFunction(() => document.querySelector("output[for=rate]").textContent === "4 Mbit/s");
+    assert.equal(await page.inputValue("#more"), "jitter=1 m");
+    assert.equal(await page.isVisible("#problems"), false);
+    await page.fill("#more", "");
+    await page.evaluate(async () => {
+      const slider = document.querySelector("#buffer");
+      for (let step = 0; step < 6; step++) {
+        slider.stepUp(5);
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    });
+    const hash = decodeURIComponent(await page.evaluate(() => location.hash)).replaceAll("+", " ");
+    assert.match(hash, /rate=10 Mbit\/s.*@0 s rate=8 Mbit\/s&@2 s rate=4 Mbit\/s&@[\d.]+ s buffer=/);
+    assert.doesNotMatch(hash, /per=/);
+    await page.waitForFunction(() => window.cwnd.measured.now > 2.2);
+  },
+
+  async "the page works where the browser keeps nothing"() {
+    for (const name of ["index.html", "algorithms.html", "playground.html"]) {
+      const page = await browser.newPage();
+      await page.addInitScript(() => Object.defineProperty(window, "sessionStorage", { get: () => { throw new DOMException("blocked", "SecurityError"); } }));
+      await page.goto(address + name);
+      await page.waitForSelector({ "index.html": "#algorithm-1", "algorithms.html": "article", "playground.html": "#run:enabled" }[name]);
+      await page.close();
+    }
+  },
+
   async "Restart begins with the sliders as they are, and Back brings the changes back"(page) {
     await moving(page, 1);
     await page.focus("#rate");

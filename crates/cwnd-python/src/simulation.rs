@@ -228,7 +228,14 @@ impl Simulation {
         work: impl FnOnce(&mut CountedRun<'static>) -> T + Send,
     ) -> PyResult<T> {
         // Whoever works with the run may need the interpreter for its algorithms, so that it must not be held while waiting.
-        py.detach(|| self.alone(|kept| kept.as_mut().map(work).ok_or_else(ended)))
+        py.detach(|| {
+            self.alone(|kept| {
+                let mut run = kept.take().ok_or_else(ended)?;
+                let done = work(&mut run);
+                *kept = Some(run);
+                Ok(done)
+            })
+        })
     }
 
     /// Runs until a time. A simulation whose algorithm raised an exception, or set a value that no window may have, is gone.
@@ -261,9 +268,8 @@ impl Simulation {
         }
         let mut kept = lock(&self.run);
         *lock(&self.worker) = this;
-        let done = work(&mut kept);
-        *lock(&self.worker) = None;
-        done
+        let _ended = AtEnd(|| *lock(&self.worker) = None);
+        work(&mut kept)
     }
 
     fn flow_index(&self, index: &Bound<'_, PyAny>) -> PyResult<usize> {
@@ -282,6 +288,15 @@ impl Simulation {
 
 fn ended() -> PyErr {
     errors::CwndError::new_err("the simulation has ended, because an algorithm failed or was interrupted")
+}
+
+/// Does something when it is dropped, also by a panic.
+struct AtEnd<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for AtEnd<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
 }
 
 /// What a panic leaves is consistent: at most the run is gone.

@@ -17,7 +17,7 @@ use std::{
     ffi::OsString,
     path::PathBuf,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, TryLockError,
         atomic::{AtomicBool, Ordering},
         mpsc::{self, RecvTimeoutError},
     },
@@ -38,17 +38,38 @@ pub fn evaluation(
     let known = Classes::new(&classes);
     let python = Arc::new(PythonEngine::new(known.clone()));
     let stop = embedding::stop();
-    stop.store(false, Ordering::Relaxed);
     let evaluate = || {
         let engines = |study: &cwnd_study::Study| {
             embedding::engines(study).with(EngineKind::Sim, Ok(Arc::clone(&python) as _))
         };
         embedding::evaluation(&arguments, &engines)
     };
-    let (done, interrupted) = py.detach(|| until_interrupted(evaluate, &stop));
-    stop.store(false, Ordering::Relaxed);
+    let _alone = alone(py)?;
+    let (done, interrupted) = py.detach(|| {
+        let ended = until_interrupted(evaluate, &stop);
+        stop.store(false, Ordering::Relaxed);
+        ended
+    });
     let raised = |failure| known.take_raised().unwrap_or_else(|| errors::failure(failure));
     interrupted.map_or_else(|| done.map_err(raised), Err)
+}
+
+/// Waits for the evaluations of other threads: all have one flag.
+///
+/// # Errors
+/// Ctrl-C was pressed.
+fn alone(py: Python<'_>) -> PyResult<MutexGuard<'static, ()>> {
+    static ONE: Mutex<()> = Mutex::new(());
+    loop {
+        match ONE.try_lock() {
+            Ok(guard) => return Ok(guard),
+            Err(TryLockError::Poisoned(left)) => return Ok(left.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                py.check_signals()?;
+                py.detach(|| thread::sleep(SIGNAL_CHECK));
+            }
+        }
+    }
 }
 
 /// Works on a thread of its own, while this one looks for Ctrl-C and then sets `stop`. Returns what came of the work, and what was raised.

@@ -19,7 +19,7 @@ pub type AtEnd = Arc<dyn Fn() + Send + Sync>;
 /// For how long a helper looks for the next phase before it sleeps. In a virtual machine it takes about 60 microseconds to wake it; while
 /// 1,000 flows of the ns2 stack run, one link of a phase takes 130 microseconds longer than the other.
 const SPIN_TIME: Duration = Duration::from_micros(200);
-/// How often it looks between two looks at the clock.
+/// How many times it checks before it reads the clock.
 const LOOKS: u32 = 50;
 /// How often the asking thread looks whether all is done before it lets others run.
 const SPINS: u32 = 200;

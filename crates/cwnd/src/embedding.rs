@@ -43,7 +43,7 @@ fn flags<F: Args + FromArgMatches>(name: &'static str, arguments: &[String]) -> 
     F::from_arg_matches(&matches).map_err(refused)
 }
 
-/// What ends an [`evaluation`] when it is true.
+/// Returns the flag that ends an [`evaluation`] when it is set.
 pub fn stop() -> Arc<AtomicBool> {
     interrupt::leave_to_program()
 }

@@ -44,8 +44,8 @@ pub fn leave_to_program() -> Arc<AtomicBool> {
     flag()
 }
 
-/// From now on each of the signals sets the flag; a second one ends the program at once. Where they are
-/// [left to the program](leave_to_program) nothing is caught.
+/// Catches the signals: the first one sets the flag, and a second one ends the program at once. Where they are
+/// [left to the program](leave_to_program), none is caught.
 ///
 /// # Errors
 /// If the system does not let them be caught.

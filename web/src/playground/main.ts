@@ -3,7 +3,7 @@
 import { byId, make } from "../dom";
 import type { Editor, Mark } from "../editor";
 import { pack, unpack } from "../packed";
-import { linkToMachine } from "../pages";
+import { keep, kept, linkToMachine } from "../pages";
 import { short, timeText } from "../setup";
 import "../style.css";
 import { completion } from "./completion";
@@ -17,13 +17,16 @@ const SLOWER = 2;
 /** More than this a browser does not give to a worker, bytes. */
 const MEMORY = 2e9;
 /** The key under which the text is kept. */
-const KEPT = "study";
+const KEPT = "cwnd-study";
 
 class Playground {
   private editor: Editor | null = null;
   private study: StudyDescription | null = null;
   private running = false;
   private report = "";
+  /** The address of which the text is, and the text that it has. */
+  private address = location.hash;
+  private original = FIRST;
   private readonly run = byId<HTMLButtonElement>("run");
   private readonly cancel = byId<HTMLButtonElement>("cancel");
   private readonly scale = byId<HTMLSelectElement>("scale");
@@ -42,15 +45,17 @@ class Playground {
 
   async begin(): Promise<void> {
     const [{ Editor }, schema] = await Promise.all([import("../editor"), this.crew.schema()]);
-    let text = this.kept() ?? FIRST;
+    let text = FIRST;
     let problem: Diagnostic | null = null;
     const packed = /^#study=([\w-]+)$/.exec(location.hash);
-    if (packed && this.kept() === null) {
+    if (packed) {
       text = await unpack(packed[1]!).catch(() => {
         problem = { line: 0, column: 1, width: 1, message: "the link cannot be read: it is cut or changed; this is the first example", help: "" };
         return FIRST;
       });
     }
+    this.original = text;
+    text = problem === null ? (written() ?? text) : text;
     this.editor = new Editor(byId("editor"), {
       label: "Study file, TOML",
       language: "toml",
@@ -61,6 +66,9 @@ class Playground {
     });
     await this.check(text);
     if (problem) this.problems([problem]);
+    addEventListener("pagehide", () => this.keep());
+    // Another link, in the address of this page.
+    addEventListener("hashchange", () => location.hash !== this.address && location.reload());
   }
 
   private async choose(): Promise<void> {
@@ -72,7 +80,6 @@ class Playground {
 
   /** Reads a study, shows what it would cost or what is wrong, and returns the lines that are. */
   private async check(text: string): Promise<Mark[]> {
-    this.keep(text);
     // The study that is run must stay where it is run.
     if (this.running) return [];
     try {
@@ -160,21 +167,16 @@ class Playground {
     byId<HTMLButtonElement>("save").disabled = this.report === "";
   }
 
-  /** Keeps the text for when this page is loaded again. */
-  private keep(text: string): void {
-    sessionStorage.setItem(KEPT, JSON.stringify({ address: location.hash, text }));
-  }
-
-  /** The text that was written in this tab at this address; null if there is none. */
-  private kept(): string | null {
-    const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null") as { address: string; text: string } | null;
-    return kept?.address === location.hash ? kept.text : null;
+  /** Keeps the text for when this page is loaded again, unless it is what the address has anyway. */
+  private keep(): void {
+    const text = this.editor?.text ?? this.original;
+    keep(KEPT, text === this.original ? "" : JSON.stringify({ address: this.address, text }));
   }
 
   private async copyLink(): Promise<void> {
     const text = this.editor?.text ?? "";
     history.replaceState(null, "", `#study=${await pack(text)}`);
-    this.keep(text);
+    [this.address, this.original] = [location.hash, text];
     try {
       await navigator.clipboard.writeText(location.href);
       byId("status").textContent = "The link is in the clipboard.";
@@ -188,6 +190,18 @@ class Playground {
     const link = make("a", { href: url, download: "report.html" });
     link.click();
     setTimeout(() => URL.revokeObjectURL(url), 1000);
+  }
+}
+
+/** The text that was written at this address before the page was loaded again; null if there is none. A link that is opened has its own. */
+function written(): string | null {
+  const navigation = performance.getEntriesByType("navigation")[0];
+  if (!(navigation instanceof PerformanceNavigationTiming) || !["reload", "back_forward"].includes(navigation.type)) return null;
+  try {
+    const { address, text } = JSON.parse(kept(KEPT) ?? "") as { address?: unknown; text?: unknown };
+    return address === location.hash && typeof text === "string" ? text : null;
+  } catch {
+    return null;
   }
 }
 
