@@ -73,12 +73,12 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
     monkeypatch.syspath_prepend(tmp_path)
     # Its times have a resolution of a second, in which these tests edit several times.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    for name in ("base", "own"):
+    for name in ("base", "own", "helper"):
         # So that they are removed again.
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
 
     def loaded() -> type[cwnd.CongestionControl]:
-        for name in ("base", "own"):
+        for name in ("base", "own", "helper"):
             sys.modules.pop(name, None)
         cls: type[cwnd.CongestionControl] = importlib.import_module("own").Own
         return cls
@@ -163,3 +163,31 @@ def test_a_hash_is_the_same_in_all_versions_of_python(tmp_path: Path, load: Load
         "        window.ssthresh = self.factor * window.cwnd\n"
     )
     assert digest_of(load()) == "8f604fc7b80f92b6a534b502570c6f14fa01e3c3f65900a87e684d8d2ac1557d"
+
+
+def test_functions_of_other_modules_in_an_enumeration_count(load: Load, tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("def factor(self):\n    return 1.0\n")
+    (tmp_path / "own.py").write_text(
+        "import enum\n"
+        "from base import Base\n"
+        "from helper import factor\n"
+        "class Mode(enum.Enum):\n"
+        "    FAST = 1\n"
+        "    factor = factor\n"
+        "class Own(Base):\n"
+        "    mode = Mode.FAST\n"
+        "    def on_congestion(self, window, event):\n"
+        "        window.ssthresh = self.mode.factor() * window.cwnd\n"
+    )
+    first = digest_of(load())
+    edit(tmp_path / "helper.py", "1.0", "2.0")
+    assert first is not None and digest_of(load()) not in (None, first)
+
+
+def test_a_function_that_wraps_itself_has_no_hash(aimd: type[cwnd.CongestionControl]) -> None:
+    class Own(aimd):  # type: ignore[valid-type,misc]
+        def init(self, window: cwnd.Window) -> None:
+            pass
+
+    Own.init.__wrapped__ = Own.init
+    assert digest_of(Own) is None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -45,16 +47,38 @@ print("still there")
     assert ran.returncode == -signal.SIGTERM
 
 
-def test_an_interrupted_evaluation_is_continued(tmp_path: Path) -> None:
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+def test_an_interrupted_evaluation_ends_soon_and_is_continued(tmp_path: Path) -> None:
+    """All of it takes a minute and more."""
+    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+    begin = time.monotonic()
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        while True:
-            cwnd.evaluate("newreno", quick=True, section="5.1.1", out=tmp_path / "out")
-    timer.join()
-    assert cwnd.evaluate("newreno", quick=True, section="5.2.1", out=tmp_path / "other") is not None
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            cwnd.evaluate("newreno", out=tmp_path / "out", threads=1)
+    finally:
+        timer.cancel()
+    assert time.monotonic() - begin < 15, "it went on"
+    assert not (tmp_path / "out" / "ledger.json").exists()
+    ledger = cwnd.evaluate("newreno", quick=True, section="5.2.1", out=tmp_path / "out")
+    assert [row["section"] for row in ledger["rows"]] == ["5.2.1"]
 
 
+def cpu_seconds(process: int) -> float:
+    """The CPU time of all processes that a process has started."""
+    seconds = 0.0
+    for about in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # The name may have spaces.
+            fields = about.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == process:
+            child = int(about.parent.name)
+            seconds += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + cpu_seconds(child)
+    return seconds
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_a_program_ends_soon_after_an_interrupted_study_on_processes(tmp_path: Path) -> None:
     script = tmp_path / "study.py"
     script.write_text("""
@@ -62,19 +86,43 @@ import cwnd
 if __name__ == "__main__":
     scenario = {"algorithm": "cubic", "rate": "1 Gbit/s", "rtt": "40 ms", "duration": "8000 s"}
     try:
-        cwnd.Study(title="Long", scenario=scenario).run(executor="processes:1", progress=lambda done, all: print(done, flush=True))
+        cwnd.Study(title="Long", scenario=scenario).run(executor="processes:1", progress=False)
     except KeyboardInterrupt:
         print("interrupted")
 """)
     program = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True, start_new_session=True)
-    assert program.stdout is not None and program.stdout.readline() == "0\n"
-    # The worker has begun.
-    time.sleep(2)
-    begin = time.monotonic()
-    program.send_signal(signal.SIGINT)
-    said, _ = program.communicate(timeout=60)
-    assert said.endswith("interrupted\n")
-    assert time.monotonic() - begin < 10, "it waited for the run"
+    try:
+        begin = time.monotonic()
+        # More than a worker needs to import the package.
+        while cpu_seconds(program.pid) < 3:
+            assert program.poll() is None and time.monotonic() - begin < 120
+            time.sleep(0.1)
+        begin = time.monotonic()
+        program.send_signal(signal.SIGINT)
+        said, _ = program.communicate(timeout=60)
+        assert said == "interrupted\n"
+        assert time.monotonic() - begin < 10, "it waited for the run"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(program.pid, signal.SIGKILL)
+        program.wait()
+
+
+def test_an_executor_that_is_made_gives_the_error_of_the_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask's executors have no other argument of `shutdown`."""
+
+    class Bare(ThreadPoolExecutor):
+        def shutdown(self, wait: bool = True) -> None:  # type: ignore[override]
+            super().shutdown(wait)
+
+    monkeypatch.setattr(cwnd.executors, "executor", lambda url: Bare(1))
+    study = cwnd.Study(title="Short", scenario={"algorithm": "cubic", "rate": "1 Mbit/s", "rtt": "40 ms", "duration": "1 s"})
+
+    def interrupted(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        study.run(executor="dask://HOST:1", progress=interrupted)
 
 
 def test_packets_that_are_recorded_end_with_an_interrupt() -> None:
@@ -92,16 +140,30 @@ def test_packets_that_are_recorded_end_with_an_interrupt() -> None:
 
 
 def test_a_simulation_is_looked_at_while_another_thread_runs_it() -> None:
-    simulation = cwnd.Simulation(Aimd, rate="20 Mbit/s", rtt="40 ms")
-    thread = threading.Thread(target=simulation.run_until, args=("60 s",), daemon=True)
-    thread.start()
-    seen = set()
-    while thread.is_alive():
-        seen.add(simulation.now)
-        simulation.flow(0)
-        thread.join(0.001)
-    assert simulation.now == 60.0
-    assert seen <= {float(second) for second in range(61)}
+    """In a program of its own, which can be ended if its threads wait for each other."""
+    script = """
+import threading, cwnd
+
+class Aimd(cwnd.CongestionControl):
+    def on_ack(self, window, ack):
+        window.cwnd += ack.acked / window.cwnd
+
+    def on_congestion(self, window, event):
+        window.ssthresh = window.cwnd / 2
+
+simulation = cwnd.Simulation(Aimd, rate="20 Mbit/s", rtt="40 ms")
+thread = threading.Thread(target=simulation.run_until, args=("60 s",), daemon=True)
+thread.start()
+seen = set()
+while thread.is_alive():
+    seen.add(simulation.now)
+    simulation.flow(0)
+    thread.join(0.001)
+assert seen <= {float(second) for second in range(61)}, seen
+print(simulation.now)
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    assert ran.stdout == "60.0\n", ran.stderr
 
 
 def test_an_algorithm_that_looks_at_its_own_simulation_is_refused() -> None:
