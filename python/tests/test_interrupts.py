@@ -63,6 +63,37 @@ def test_an_interrupted_evaluation_ends_soon_and_is_continued(tmp_path: Path) ->
     assert [row["section"] for row in ledger["rows"]] == ["5.2.1"]
 
 
+def test_an_interrupt_ends_an_algorithm_in_an_endless_loop(tmp_path: Path) -> None:
+    """In a program of its own: a thread that went on would abort it at its end, and take CPU time until then."""
+    script = f"""
+import os, signal, threading, time, cwnd
+
+class Endless(cwnd.CongestionControl):
+    def on_ack(self, window, ack):
+        while True:
+            pass
+
+    def on_congestion(self, window, event):
+        pass
+
+for run in [
+    lambda: cwnd.compare(Endless, rate="10 Mbit/s", rtt="20 ms", progress=False),
+    lambda: cwnd.evaluate(Endless, quick=True, section="5.2.1", out={str(tmp_path / "out")!r}),
+]:
+    threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        run()
+    except KeyboardInterrupt:
+        print("interrupted")
+begin = time.process_time()
+time.sleep(1)
+print(time.process_time() - begin < 0.5)
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    assert ran.stdout.split() == ["interrupted", "interrupted", "True"], ran.stderr
+    assert ran.returncode == 0, ran.stderr
+
+
 def cpu_seconds(process: int) -> float:
     """The CPU time of all processes that a process has started."""
     seconds = 0.0

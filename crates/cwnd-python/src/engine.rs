@@ -8,13 +8,14 @@ use cwnd_scenario::{
     AlgorithmSpec, Cost, Engine, EngineError, Helpers, Identity, Outcome, Problem, Scenario,
 };
 use cwnd_sim::{Options, Simulator, check_with, run_with_options};
-use pyo3::prelude::*;
+use pyo3::{exceptions::PyKeyboardInterrupt, prelude::*};
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    time::{SystemTime, UNIX_EPOCH},
+    thread,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 /// The classes that a study or a simulation may name.
@@ -65,7 +66,12 @@ pub struct PythonEngine {
     pub classes: Classes,
     /// Version of classes without a known source: another for each engine, so that no run of theirs is taken for one of before.
     pub unknown: String,
+    /// The threads that run classes now, as `threading.get_ident` numbers them.
+    threads: Mutex<Vec<u64>>,
 }
+
+/// How long runs may take to end after their classes were interrupted.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 impl PythonEngine {
     /// Creates the simulator.
@@ -73,8 +79,48 @@ impl PythonEngine {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        PythonEngine { classes, unknown: format!("unknown:{now}.{}.{count}", std::process::id()) }
+        PythonEngine::of_version(classes, format!("unknown:{now}.{}.{count}", std::process::id()))
     }
+
+    /// Creates the simulator with this version of classes without a known source.
+    pub fn of_version(classes: Classes, unknown: String) -> PythonEngine {
+        PythonEngine { classes, unknown, threads: Mutex::default() }
+    }
+
+    /// Raises `KeyboardInterrupt` in classes that are in the middle of an event, such as an endless loop, and waits for their runs to end.
+    /// A thread that goes on while the interpreter ends would abort the program.
+    pub fn interrupt(&self, py: Python<'_>) {
+        let threads = lock(&self.threads).clone();
+        // Where there is no `ctypes`, they go on.
+        drop(threads.into_iter().try_for_each(|thread| interrupt(py, thread)));
+        py.detach(|| {
+            let begin = Instant::now();
+            while !lock(&self.threads).is_empty() && begin.elapsed() < PATIENCE {
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+    }
+
+    /// Runs what calls classes, on a thread that [`PythonEngine::interrupt`] knows meanwhile.
+    fn known<T: Send>(&self, py: Python<'_>, run: impl FnOnce() -> T + Send) -> PyResult<T> {
+        let this: u64 = py.import("threading")?.call_method0("get_ident")?.extract()?;
+        lock(&self.threads).push(this);
+        // What it raises otherwise is caught in the run.
+        let done = py.detach(run);
+        lock(&self.threads).retain(|thread| *thread != this);
+        Ok(done)
+    }
+}
+
+fn interrupt(py: Python<'_>, thread: u64) -> PyResult<()> {
+    let ctypes = py.import("ctypes")?;
+    let number = ctypes.getattr("c_ulong")?.call1((thread,))?;
+    let exception = ctypes.getattr("py_object")?.call1((py.get_type::<PyKeyboardInterrupt>(),))?;
+    ctypes.getattr("pythonapi")?.call_method1("PyThreadState_SetAsyncExc", (number, exception)).map(drop)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Engine for PythonEngine {
@@ -109,6 +155,7 @@ impl Engine for PythonEngine {
         }
         // Python makes the state of a thread at its first call and drops it at the last end of one: this call lasts as long as the
         // run, so that those for its ACKs find the state there.
-        Python::attach(|py| py.detach(|| caught(run)))?
+        Python::attach(|py| self.known(py, || caught(run)))
+            .map_err(|error| EngineError::Failed(error.to_string()))??
     }
 }

@@ -50,8 +50,11 @@ pub fn evaluation(
         stop.store(false, Ordering::Relaxed);
         ended
     });
-    let raised = |failure| known.take_raised().unwrap_or_else(|| errors::failure(failure));
-    interrupted.map_or_else(|| done.map_err(raised), Err)
+    if let Some(error) = interrupted {
+        python.interrupt(py);
+        return Err(error);
+    }
+    done.map_err(|failure| known.take_raised().unwrap_or_else(|| errors::failure(failure)))
 }
 
 /// Waits for the evaluations of other threads: all have one flag.
@@ -242,7 +245,8 @@ impl Study {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Results> {
         let classes = Classes::new(&self.classes);
-        let engines = self.engines();
+        let python = Arc::new(PythonEngine::new(self.classes()));
+        let engines = self.engines_with(Arc::clone(&python));
         let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
         self.refuse_agents()?;
         let memory = embedding::memory(memory).map_err(errors::failure)?;
@@ -257,6 +261,7 @@ impl Study {
             Ok((prepared, results, ran))
         });
         if let Some(error) = told.raised {
+            python.interrupt(py);
             return Err(error);
         }
         let raised_or = |failure| classes.take_raised().unwrap_or_else(|| errors::failure(failure));

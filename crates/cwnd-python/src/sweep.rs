@@ -116,7 +116,7 @@ pub fn run_batch<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let engine: SharedEngine = match classes.is_empty() {
         true => embedding::simulator(),
-        false => Arc::new(PythonEngine { classes: Classes::new(&classes), unknown }),
+        false => Arc::new(PythonEngine::of_version(Classes::new(&classes), unknown)),
     };
     let results = py.detach(|| batch::run(&*engine, batch));
     Ok(PyBytes::new(py, &results.map_err(|error| InputError::new_err(error.to_string()))?))
