@@ -88,10 +88,10 @@ impl PythonEngine {
     }
 
     /// Raises `KeyboardInterrupt` in classes that are in the middle of an event, such as an endless loop, and waits for their runs to end.
-    /// A thread that goes on while the interpreter ends would abort the program.
+    /// A thread that continues while the interpreter ends would abort the program.
     pub fn interrupt(&self, py: Python<'_>) {
         let threads = lock(&self.threads).clone();
-        // Where there is no `ctypes`, they go on.
+        // Without `ctypes` they continue.
         drop(threads.into_iter().try_for_each(|thread| interrupt(py, thread)));
         py.detach(|| {
             let begin = Instant::now();
