@@ -238,10 +238,15 @@ class Bench {
     this.begin();
   }
 
+  /** The time that the run has reached, or will have reached in a moment; 0 before it begins and after its end. */
+  private get present(): number {
+    return this.run && !this.run.finished ? Math.max(this.run.now, this.until) : 0;
+  }
+
   private live(key: string, value: string): void {
     const run = this.run;
-    const now = Math.max(run?.now ?? 0, this.until);
-    if (!run || now === 0 || run.finished || !byId("problems").hidden) {
+    const now = this.present;
+    if (!run || now === 0 || !byId("problems").hidden) {
       this.setup.changes = [];
       this.open(0);
       return this.goOn();
@@ -270,7 +275,7 @@ class Bench {
   }
 
   private addFlow(): void {
-    const now = this.run && !this.run.finished ? this.run.now : 0;
+    const now = this.present;
     const { algorithm, parameters, rtt } = this.setup.flows.at(-1) ?? newFlow();
     // At the beginning the start is that of the other flows.
     const start = Number(now.toFixed(3)) || null;
@@ -287,7 +292,7 @@ class Bench {
     this.setup.changes = this.setup.changes.filter((change) => change.key !== "stop");
     this.preset = "";
     this.form.show("");
-    this.open(this.run && !this.run.finished ? this.run.now : 0);
+    this.open(this.present);
     this.goOn();
   }
 
