@@ -210,7 +210,7 @@ def made(executor: Executor | str) -> Iterator[Executor]:
     try:
         yield own_one
     except BaseException:
-        # What its workers still do is no longer needed, and the interpreter would wait for it at its end. A thread cannot be ended.
+        # What its workers still do is no longer needed, and the interpreter would wait for it at its end. Threads end with their batches.
         if isinstance(own_one, ProcessExecutor):
             own_one.terminate()
         own_one.shutdown(wait=False)

@@ -94,6 +94,34 @@ print(time.process_time() - begin < 0.5)
     assert ran.returncode == 0, ran.stderr
 
 
+def test_an_interrupt_ends_the_command_for_a_class_in_an_endless_loop(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("""
+import pathlib
+import cwnd
+
+class Endless(cwnd.CongestionControl):
+    def on_ack(self, window, ack):
+        pathlib.Path("begun").touch()
+        while True:
+            pass
+
+    def on_congestion(self, window, event):
+        pass
+""")
+    words = ["-m", "cwnd", "evaluate", "own.py:Endless", "--quick", "--section", "5.2.1", "--out", "out"]
+    program = subprocess.Popen([sys.executable, *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    try:
+        begin = time.monotonic()
+        while not (tmp_path / "begun").exists():
+            assert program.poll() is None and time.monotonic() - begin < 60
+            time.sleep(0.1)
+        program.send_signal(signal.SIGINT)
+        _, said = program.communicate(timeout=60)
+    finally:
+        program.kill()
+    assert program.returncode == 130 and "Fatal" not in said, said
+
+
 def cpu_seconds(process: int) -> float:
     """The CPU time of all processes that a process has started."""
     seconds = 0.0

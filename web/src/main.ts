@@ -37,6 +37,8 @@ class Bench {
   private repeats = false;
   /** The time to which a run that has begun again goes as fast as it can. */
   private until = 0;
+  /** Whether the run was refused. */
+  private refused = false;
   private shownTime = 0;
   private readonly charts = charts(() => (this.stale = true));
   private readonly picture = new PathPicture(byId<HTMLCanvasElement>("path"));
@@ -127,8 +129,16 @@ class Bench {
   private setPlaying(playing: boolean): void {
     this.playing = playing;
     this.play.textContent = playing ? "Pause" : "Play";
-    if (this.run && !playing) this.run.halt();
+    if (this.run && !playing) this.halt(this.run);
     if (playing && this.run?.finished) this.again();
+  }
+
+  /** Halts a run where it is. What was to come is repeated when it goes on. */
+  private halt(run: Run): void {
+    run.halt();
+    if (run.now >= this.until) return;
+    this.until = 0;
+    this.repeats = this.setup.changes.length > 0;
   }
 
   /** Repeats the run with its changes. */
@@ -240,13 +250,13 @@ class Bench {
 
   /** The time that the run has reached, or will have reached in a moment; 0 before it begins and after its end. */
   private get present(): number {
-    return this.run && !this.run.finished ? Math.max(this.run.now, this.until) : 0;
+    return this.run && !this.run.finished && !this.refused ? Math.max(this.run.now, this.until) : 0;
   }
 
   private live(key: string, value: string): void {
     const run = this.run;
     const now = this.present;
-    if (!run || now === 0 || !byId("problems").hidden) {
+    if (!run || now === 0 || this.refused) {
       this.setup.changes = [];
       this.open(0);
       return this.goOn();
@@ -292,7 +302,8 @@ class Bench {
     this.setup.changes = this.setup.changes.filter((change) => change.key !== "stop");
     this.preset = "";
     this.form.show("");
-    this.open(this.present);
+    // Without a flow for which the run was refused, it is where it was.
+    this.open(this.refused ? this.until : this.present);
     this.goOn();
   }
 
@@ -309,6 +320,7 @@ class Bench {
     if (this.setup.changes.length === 0) this.atBegin = sliders(this.setup);
     this.repeats = this.setup.changes.some((change) => change.at > until);
     this.until = until;
+    this.refused = false;
     this.form.refresh();
     this.url();
     byId("problems").hidden = true;
@@ -321,6 +333,7 @@ class Bench {
     }
     const missing = this.missingTrace();
     if (missing) {
+      this.refused = true;
       this.run = null;
       return this.problems([missing]);
     }
@@ -330,7 +343,11 @@ class Bench {
         if (this.run === run) this.stale = true;
       },
       advanced: () => (this.stale = true),
-      problems: (problems) => this.run === run && this.problems(problems),
+      problems: (problems) => {
+        if (this.run !== run) return;
+        this.refused = true;
+        this.problems(problems);
+      },
     }, program, this.content);
     this.run = run;
     run.runTo(until);

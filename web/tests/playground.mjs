@@ -119,10 +119,13 @@ export const stories = ({ address, browser }) => {
       assert.match(await page.textContent("#editor .cm-content"), /Small/);
       // Into the address of the page that is open.
       await page.evaluate(() => (location.hash = ""));
-      await page.waitForFunction(() => /A first study|buffer/.test(document.querySelector("#editor .cm-content")?.textContent ?? "") && !/Small/.test(document.querySelector("#editor .cm-content").textContent), null, { timeout: 60000 });
-      await page.evaluate(() => sessionStorage.setItem("cwnd-study", "{"));
-      await page.reload();
-      await ready(page);
+      await page.waitForFunction(() => /[^]{50}/.test(document.querySelector("#editor .cm-content")?.textContent ?? "") && !/Small/.test(document.querySelector("#editor .cm-content").textContent), null, { timeout: 60000 });
+      // What is written without a link is there again after other pages.
+      await write(page, SMALL.replace("Small", "Mine"));
+      await page.locator("nav").getByRole("link", { name: "algorithms" }).click();
+      await page.locator("nav").getByRole("link", { name: "playground" }).click();
+      await page.waitForSelector("#editor .cm-content", { timeout: 60000 });
+      assert.match(await page.textContent("#editor .cm-content"), /Mine/);
     },
 
     async "a point of a figure is simulated in the report, and in its file without a network"(page) {

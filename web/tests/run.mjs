@@ -148,6 +148,25 @@ const stories = {
     await page.waitForFunction(() => window.cwnd.measured.now > 2.2);
   },
 
+  async "a run that is paused while it catches up is changed where it is, and a text to copy is no problem"(page) {
+    await page.addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+    await page.goto(`${address}#rate=400+Mbit/s&rtt=40+ms&buffer=1000&duration=400+s&flow=cubic&@0.5+s+buffer=900&@300+s+rate=200+Mbit/s`);
+    await page.reload();
+    await moving(page, 1);
+    await page.click("#play");
+    await page.waitForFunction(() => document.querySelector("output[for=rate]").textContent === "400 Mbit/s");
+    const paused = await now(page);
+    assert.ok(paused < 290, `it was at ${paused} s already`);
+    await page.click("#copy-command");
+    await page.waitForSelector("#problems:visible");
+    await page.focus("#buffer");
+    await page.keyboard.press("PageDown");
+    await page.waitForFunction(() => (location.hash.match(/@/g) ?? []).length === 2 && !location.hash.includes("@300"));
+    const changed = decodeURIComponent(await page.evaluate(() => location.hash)).replaceAll("+", " ");
+    assert.match(changed, /@0.5 s buffer=900&@[\d.]+ s buffer=\d+$/);
+    assert.ok(Number(/@([\d.]+) s buffer=\d+$/.exec(changed)[1]) < 290, changed);
+  },
+
   async "the page works where the browser keeps nothing"() {
     for (const name of ["index.html", "algorithms.html", "playground.html"]) {
       const page = await browser.newPage();

@@ -87,18 +87,25 @@ impl PythonEngine {
         PythonEngine { classes, unknown, threads: Mutex::default() }
     }
 
-    /// Raises `KeyboardInterrupt` in classes that are in the middle of an event, such as an endless loop, and waits for their runs to end.
-    /// A thread that continues while the interpreter ends would abort the program.
+    /// Raises `KeyboardInterrupt` in classes whose runs were left behind in the middle of an event, such as an endless loop, and waits for
+    /// them to end. A thread that continues while the interpreter ends would abort the program. Without `ctypes` they continue.
     pub fn interrupt(&self, py: Python<'_>) {
-        let threads = lock(&self.threads).clone();
-        // Without `ctypes` they continue.
-        drop(threads.into_iter().try_for_each(|thread| interrupt(py, thread)));
-        py.detach(|| {
-            let begin = Instant::now();
-            while !lock(&self.threads).is_empty() && begin.elapsed() < PATIENCE {
-                thread::sleep(Duration::from_millis(1));
+        let (begin, mut interrupted) = (Instant::now(), Vec::new());
+        loop {
+            let threads = lock(&self.threads).clone();
+            if threads.is_empty() || begin.elapsed() >= PATIENCE {
+                return;
             }
-        });
+            for thread in
+                threads.into_iter().filter(|thread| !interrupted.contains(thread)).collect::<Vec<_>>()
+            {
+                if interrupt(py, thread).is_err() {
+                    return;
+                }
+                interrupted.push(thread);
+            }
+            py.detach(|| thread::sleep(Duration::from_millis(1)));
+        }
     }
 
     /// Runs what calls classes, on a thread that [`PythonEngine::interrupt`] knows meanwhile.

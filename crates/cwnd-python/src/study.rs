@@ -50,11 +50,12 @@ pub fn evaluation(
         stop.store(false, Ordering::Relaxed);
         ended
     });
+    let raised = known.take_raised();
+    python.interrupt(py);
     if let Some(error) = interrupted {
-        python.interrupt(py);
         return Err(error);
     }
-    done.map_err(|failure| known.take_raised().unwrap_or_else(|| errors::failure(failure)))
+    done.map_err(|failure| raised.unwrap_or_else(|| errors::failure(failure)))
 }
 
 /// Waits for the evaluations of other threads: all have one flag.
@@ -118,7 +119,9 @@ pub fn evaluate_class(
         embedding::engines(study).with(EngineKind::Sim, Ok(Arc::clone(&python) as _))
     };
     let done = py.detach(|| embedding::evaluate_with(&arguments, &engines));
-    match (done, known.take_raised()) {
+    let raised = known.take_raised();
+    python.interrupt(py);
+    match (done, raised) {
         (Ok(()), _) => Ok(0),
         (Err(_), Some(raised)) => Err(raised),
         (Err(failure), None) => Ok(failure.report()),
@@ -260,15 +263,17 @@ impl Study {
             let results = prepared.results()?;
             Ok((prepared, results, ran))
         });
+        let raised = classes.take_raised();
+        python.interrupt(py);
         if let Some(error) = told.raised {
-            python.interrupt(py);
             return Err(error);
         }
-        let raised_or = |failure| classes.take_raised().unwrap_or_else(|| errors::failure(failure));
-        let (prepared, results, ran) = done.map_err(raised_or)?;
-        if let (Some(error), false) = (classes.take_raised(), ran.failures.is_empty()) {
-            return Err(error);
-        }
+        let (prepared, results, ran) = match (done, raised) {
+            (Ok(done), None) => done,
+            (Ok(done), Some(_)) if done.2.failures.is_empty() => done,
+            (_, Some(error)) => return Err(error),
+            (Err(failure), None) => return Err(errors::failure(failure)),
+        };
         Results::new(prepared, results, ran, self.classes.iter().map(|one| one.clone_ref(py)).collect())
     }
 

@@ -16,7 +16,7 @@ import wasm from "../../../target/web/cwnd-study.wasm?url";
 const SLOWER = 2;
 /** More than this a browser does not give to a worker, bytes. */
 const MEMORY = 2e9;
-/** The key under which the text is kept. */
+/** The keys under which the texts of addresses are kept begin with this. */
 const KEPT = "cwnd-study";
 
 class Playground {
@@ -67,6 +67,8 @@ class Playground {
     await this.check(text);
     if (problem) this.problems([problem]);
     addEventListener("pagehide", () => this.keep());
+    // A tab in the background may be ended without a word.
+    document.addEventListener("visibilitychange", () => document.hidden && this.keep());
     // Another link, in the address of this page.
     addEventListener("hashchange", () => location.hash !== this.address && location.reload());
   }
@@ -170,7 +172,7 @@ class Playground {
   /** Keeps the text for when this page is loaded again, unless it is what the address has anyway. */
   private keep(): void {
     const text = this.editor?.text ?? this.original;
-    keep(KEPT, text === this.original ? "" : JSON.stringify({ address: this.address, text }));
+    keep(KEPT + this.address, text === this.original ? "" : text);
   }
 
   private async copyLink(): Promise<void> {
@@ -193,16 +195,14 @@ class Playground {
   }
 }
 
-/** The text that was written at this address before the page was loaded again; null if there is none. A link that is opened has its own. */
+/**
+ * The text that was written at this address before; null if there is none. A link has its own text, except where the page is loaded
+ * again or returned to.
+ */
 function written(): string | null {
   const navigation = performance.getEntriesByType("navigation")[0];
-  if (!(navigation instanceof PerformanceNavigationTiming) || !["reload", "back_forward"].includes(navigation.type)) return null;
-  try {
-    const { address, text } = JSON.parse(kept(KEPT) ?? "") as { address?: unknown; text?: unknown };
-    return address === location.hash && typeof text === "string" ? text : null;
-  } catch {
-    return null;
-  }
+  const returns = navigation instanceof PerformanceNavigationTiming && ["reload", "back_forward"].includes(navigation.type);
+  return returns || location.hash === "" ? kept(KEPT + location.hash) || null : null;
 }
 
 /** The script that lets a report simulate its runs; empty if it cannot be loaded. */
