@@ -2,8 +2,7 @@
 
 use crate::engine::Classes;
 use crate::errors;
-use crate::raised::caught;
-use crate::simulation::STEP;
+use crate::raised::{STEP, caught};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, StringArray, UInt64Array};
 use cwnd_capture::default_points;
 use cwnd_scenario::{Scenario, Time};

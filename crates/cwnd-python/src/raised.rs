@@ -1,7 +1,10 @@
-//! How an exception of a Python class ends its run.
+//! How an exception of a Python class, or Ctrl-C, ends its run.
 
-use cwnd_scenario::EngineError;
+use cwnd_scenario::{EngineError, Time};
 use std::panic::{self, AssertUnwindSafe};
+
+/// How far a simulation runs before Ctrl-C is looked for.
+pub const STEP: Time = Time::from_millis(1_000);
 
 /// What a class in Python raised, as a text: the payload of the panic that ends its run.
 pub struct Raised(pub String);

@@ -2,7 +2,7 @@
 
 use crate::engine::Classes;
 use crate::errors::{self, InputError};
-use crate::raised::caught;
+use crate::raised::{STEP, caught};
 use crate::study::Study;
 use cwnd_metrics::{RunMetrics, Scope};
 use cwnd_scenario::{LinkId, Rate, Scenario, Time};
@@ -208,9 +208,6 @@ impl Simulation {
         serde_json::to_string(&all).map_err(failed)
     }
 }
-
-/// How far a simulation runs before Ctrl-C is looked for.
-pub const STEP: Time = Time::from_millis(1_000);
 
 impl Simulation {
     /// Works with the simulation.
