@@ -1,6 +1,7 @@
 //! The simulator with the classes of a Python program.
 
 use crate::algorithm::{AlgorithmClass, Class};
+use crate::lock;
 use crate::raised::caught;
 use cwnd_cc::CongestionControl;
 use cwnd_gym::policy;
@@ -11,7 +12,7 @@ use cwnd_sim::{Options, Simulator, check_with, run_with_options};
 use pyo3::{exceptions::PyKeyboardInterrupt, prelude::*};
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
     thread,
@@ -87,9 +88,16 @@ impl PythonEngine {
         PythonEngine { classes, unknown, threads: Mutex::default() }
     }
 
+    /// Ends a call that ran this engine: returns what a class raised, and [interrupts](PythonEngine::interrupt) what was left behind.
+    pub fn end(&self, py: Python<'_>) -> Option<PyErr> {
+        let raised = self.classes.take_raised();
+        self.interrupt(py);
+        raised
+    }
+
     /// Raises `KeyboardInterrupt` in classes whose runs were left behind in the middle of an event, such as an endless loop, and waits for
     /// them to end. A thread that continues while the interpreter ends would abort the program. Without `ctypes` they continue.
-    pub fn interrupt(&self, py: Python<'_>) {
+    fn interrupt(&self, py: Python<'_>) {
         let (begin, mut interrupted) = (Instant::now(), Vec::new());
         loop {
             let threads = lock(&self.threads).clone();
@@ -124,10 +132,6 @@ fn interrupt(py: Python<'_>, thread: u64) -> PyResult<()> {
     let number = ctypes.getattr("c_ulong")?.call1((thread,))?;
     let exception = ctypes.getattr("py_object")?.call1((py.get_type::<PyKeyboardInterrupt>(),))?;
     ctypes.getattr("pythonapi")?.call_method1("PyThreadState_SetAsyncExc", (number, exception)).map(drop)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Engine for PythonEngine {

@@ -22,6 +22,12 @@ mod sweep;
 use cwnd_experiment::settings::SettingKind;
 use pyo3::prelude::*;
 use std::ffi::OsString;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks what a panic leaves consistent.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 #[pymodule]
 mod _cwnd {

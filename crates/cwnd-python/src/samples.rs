@@ -5,6 +5,7 @@ use arrow_array::{ArrayRef, Float64Array, StringArray, UInt64Array};
 use cwnd_scenario::Trace;
 use cwnd_study::Results;
 use cwnd_study::STATE;
+use cwnd_study::export::axis_column;
 use cwnd_study::trace_file::distinct;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -70,9 +71,7 @@ pub fn columns(results: &Results) -> PyResult<Vec<(String, ArrayRef)>> {
         add(&format!("{STATE}{name}"), number(values));
     }
     for (name, _) in &mut axes {
-        if columns.iter().any(|(column, _)| column == name) {
-            *name = format!("axis_{name}");
-        }
+        *name = axis_column(name, |axis| columns.iter().any(|(column, _)| column == axis));
     }
     axes.append(&mut columns);
     Ok(axes)

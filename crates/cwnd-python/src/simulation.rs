@@ -2,6 +2,7 @@
 
 use crate::engine::Classes;
 use crate::errors::{self, InputError};
+use crate::lock;
 use crate::raised::{STEP, caught};
 use crate::study::Study;
 use cwnd_metrics::{RunMetrics, Scope};
@@ -14,14 +15,14 @@ use pyo3::{
 use std::{
     collections::BTreeMap,
     str::FromStr,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::Mutex,
     thread::{self, ThreadId},
 };
 
 /// A run of the simulator, halted at a time.
 #[pyclass(frozen, module = "cwnd._cwnd")]
 pub struct Simulation {
-    /// None after an algorithm has failed in the middle of it. Algorithms may be moved between threads, not shared.
+    /// None after an algorithm has failed, or anything has panicked, in the middle of it. Algorithms may be moved between threads, not shared.
     run: Mutex<Option<CountedRun<'static>>>,
     /// The thread that works with the run, if one does.
     worker: Mutex<Option<ThreadId>>,
@@ -294,11 +295,6 @@ impl<F: FnMut()> Drop for AtEnd<F> {
     fn drop(&mut self) {
         (self.0)();
     }
-}
-
-/// What a panic leaves is consistent: at most the run is gone.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A time: a text with its unit, or seconds.

@@ -35,8 +35,7 @@ pub fn evaluation(
     arguments: Vec<String>,
     classes: Vec<Py<AlgorithmClass>>,
 ) -> PyResult<String> {
-    let known = Classes::new(&classes);
-    let python = Arc::new(PythonEngine::new(known.clone()));
+    let python = Arc::new(PythonEngine::new(Classes::new(&classes)));
     let stop = embedding::stop();
     let evaluate = || {
         let engines = |study: &cwnd_study::Study| {
@@ -50,8 +49,7 @@ pub fn evaluation(
         stop.store(false, Ordering::Relaxed);
         ended
     });
-    let raised = known.take_raised();
-    python.interrupt(py);
+    let raised = python.end(py);
     if let Some(error) = interrupted {
         return Err(error);
     }
@@ -80,12 +78,11 @@ fn alone(py: Python<'_>) -> PyResult<MutexGuard<'static, ()>> {
 fn until_interrupted<T: Send>(work: impl FnOnce() -> T + Send, stop: &AtomicBool) -> (T, Option<PyErr>) {
     let mut interrupted = None;
     let done = thread::scope(|scope| {
-        let (ended, end) = mpsc::channel();
+        let (ended, end) = mpsc::channel::<()>();
         let worker = scope.spawn(move || {
-            let done = work();
-            // Whoever waits may be gone only after this thread.
-            let _ = ended.send(());
-            done
+            // Nothing is sent: the other end sees that this one is gone.
+            let _ended = ended;
+            work()
         });
         while end.recv_timeout(SIGNAL_CHECK) == Err(RecvTimeoutError::Timeout) {
             if let Err(error) = Python::attach(|py| py.check_signals()) {
@@ -113,15 +110,12 @@ pub fn evaluate_class(
     arguments: Vec<OsString>,
     algorithm: Py<AlgorithmClass>,
 ) -> PyResult<u8> {
-    let known = Classes::new(&[algorithm]);
-    let python = Arc::new(PythonEngine::new(known.clone()));
+    let python = Arc::new(PythonEngine::new(Classes::new(&[algorithm])));
     let engines = |study: &cwnd_study::Study| {
         embedding::engines(study).with(EngineKind::Sim, Ok(Arc::clone(&python) as _))
     };
     let done = py.detach(|| embedding::evaluate_with(&arguments, &engines));
-    let raised = known.take_raised();
-    python.interrupt(py);
-    match (done, raised) {
+    match (done, python.end(py)) {
         (Ok(()), _) => Ok(0),
         (Err(_), Some(raised)) => Err(raised),
         (Err(failure), None) => Ok(failure.report()),
@@ -247,7 +241,6 @@ impl Study {
         memory: Option<&str>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Results> {
-        let classes = Classes::new(&self.classes);
         let python = Arc::new(PythonEngine::new(self.classes()));
         let engines = self.engines_with(Arc::clone(&python));
         let threads = threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
@@ -263,8 +256,7 @@ impl Study {
             let results = prepared.results()?;
             Ok((prepared, results, ran))
         });
-        let raised = classes.take_raised();
-        python.interrupt(py);
+        let raised = python.end(py);
         if let Some(error) = told.raised {
             return Err(error);
         }

@@ -36,7 +36,7 @@ mod write;
 
 pub use crate::parquet::Kind;
 pub use flows::{flows, write_flows};
-pub use sheet::{Column, Entry, Sheet};
+pub use sheet::{Column, Entry, Sheet, axis_column};
 
 use crate::{
     Derived, KeptStudy, RunResult, RunState, Store, StoreError, StoreErrorKind, StoredRun, StoredState,

@@ -1,6 +1,6 @@
 //! The flows of all runs as a table, one row a flow.
 
-use super::sheet::{Column, Entry, Sheet};
+use super::sheet::{Column, Entry, Sheet, axis_column};
 use super::{ExportError, Format, write_sheet};
 use crate::parquet::Kind;
 use crate::{Results, RunResult, Store, StoreError, StoredRun, StoredState, Study};
@@ -43,8 +43,7 @@ const COLUMNS: [(&str, Kind); 13] = [
 /// If the store cannot be read.
 pub fn flows(store: &Store, study: Study) -> Result<Sheet, StoreError> {
     let taken = |name: &str| COLUMNS.iter().any(|(column, _)| *column == name);
-    let axis = |name: &String| if taken(name) { format!("axis_{name}") } else { name.clone() };
-    let axes = study.axes.iter().map(|one| Column { name: axis(&one.name), kind: Kind::Text });
+    let axes = study.axes.iter().map(|one| Column { name: axis_column(&one.name, taken), kind: Kind::Text });
     let own = COLUMNS.iter().map(|(name, kind)| Column { name: (*name).to_owned(), kind: *kind });
     let columns = axes.chain(own).collect();
     let like = study.clone();

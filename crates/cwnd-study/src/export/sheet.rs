@@ -42,6 +42,11 @@ pub enum Entry {
     Number(f64),
 }
 
+/// Returns the name of an axis's column: that of the axis, with `axis_` before it if another column has that name.
+pub fn axis_column(axis: &str, taken: impl Fn(&str) -> bool) -> String {
+    if taken(axis) { format!("axis_{axis}") } else { axis.to_owned() }
+}
+
 /// What the rows of an export are made of.
 pub(super) struct Layout<'a> {
     study: &'a Study,
@@ -84,7 +89,7 @@ impl<'a> Layout<'a> {
                     || metrics.iter().any(|metric| metric == name)
                     || settings.columns.iter().any(|column| column.name == name)
             };
-            let name = if taken(&axis.name) { format!("axis_{}", axis.name) } else { axis.name.clone() };
+            let name = axis_column(&axis.name, taken);
             add(&name, Kind::Text);
             if axis.points.iter().any(|point| point.value.is_some()) {
                 add(&format!("{name}_value"), Kind::Double);
