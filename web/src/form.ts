@@ -126,7 +126,7 @@ export class Form {
     const product = make("p", { class: "about" });
     const showProduct = () => {
       const packets = bdp(this.setup());
-      product.textContent = Number.isNaN(packets) ? "" : `Bandwidth-delay product: ${short(Number(packets.toPrecision(3)))} packets of 1,514 bytes.`;
+      product.textContent = Number.isNaN(packets) ? "" : `Bandwidth-delay product: ${short(Number(packets.toPrecision(3)))} packets of ${PACKET.toLocaleString("en")} bytes.`;
     };
     this.outputs.push(showProduct);
     const queue = make("select", { id: "queue", change: () => this.put((s) => (s.queue = queue.value)) },
@@ -198,7 +198,9 @@ export class Form {
     this.outputs.push(() => {
       const access = accessLinks(this.changes.begun());
       const slower = access !== null && access < this.setup().rate;
-      place.textContent = slower ? `The access links keep ${rateText(access)}, and limit the flows. Restart with this rate to widen them.` : "";
+      const text = slower ? `The access links keep ${rateText(access)}, and limit the flows. Restart with this rate to widen them.` : "";
+      // Written again at each frame, it would be read aloud at each.
+      if (place.textContent !== text) place.textContent = text;
     });
     return place;
   }

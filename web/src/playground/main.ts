@@ -55,7 +55,7 @@ class Playground {
       });
     }
     this.original = text;
-    text = problem === null ? (written() ?? text) : text;
+    if (problem === null) text = written() ?? text;
     this.editor = new Editor(byId("editor"), {
       label: "Study file, TOML",
       language: "toml",
